@@ -68,7 +68,7 @@ export function withHost(url: URL, host: string): URL {
   const at = url.username === "" ? "" : `${url.username}@`;
   const text = `${url.protocol}//${at}${host}${url.pathname}`;
   if (/[/@\s]/.test(host) || !URL.canParse(text)) {
-    throw new Error(`--ssh-hostname ${host} is no host: write it like ssh.github.com or ssh.github.com:443`);
+    throw new Error(`--ssh-hostname ${host} is not a valid host: write it like ssh.github.com or ssh.github.com:443`);
   }
   return new URL(text);
 }

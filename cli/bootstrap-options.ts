@@ -75,7 +75,9 @@ export function checkOptions(options: BootstrapOptions): CheckedOptions {
   }
   const { webhookUrl } = options;
   if (webhookUrl !== undefined && !/^https?:$/.test(URL.canParse(webhookUrl) ? new URL(webhookUrl).protocol : "")) {
-    throw new Error(`--webhook-url ${webhookUrl} is no URL of http or https: write it like https://hooks.example.com`);
+    throw new Error(
+      `--webhook-url ${webhookUrl} is not a URL of http or https: write it like https://hooks.example.com`,
+    );
   }
   return { branch, path, interval: durationOf(options.interval, "--interval"), sparseCheckout };
 }
@@ -85,7 +87,7 @@ export function hostOrigin({ hostname, allowInsecureHttp }: BootstrapHostOptions
   const text = hostname.includes("://") ? hostname : `https://${hostname}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.pathname !== "/" || url.username !== "") {
-    throw new Error(`--hostname ${hostname} is no host: write it like github.example.com`);
+    throw new Error(`--hostname ${hostname} is not a valid host: write it like github.example.com`);
   }
   if (url.protocol === "http:" && allowInsecureHttp !== true) {
     throw new Error(

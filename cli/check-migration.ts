@@ -32,7 +32,7 @@ export async function runMigrationCheck(
   if (output === "table") printMigration(report, terminal);
   else printDocument(report, output, surroundings);
   if (report.fault !== undefined) throw new Error(report.fault);
-  if (!report.canMove) throw new Error("not everything can move as it is: mend what is marked with ✗ and check again");
+  if (!report.canMove) throw new Error("not everything can move yet: correct what is marked with ✗ and check again");
   terminal.success("everything can move");
 }
 

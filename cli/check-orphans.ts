@@ -94,7 +94,7 @@ async function stateOf(
   const why =
     owner === undefined ? "this cluster has no owner yet" : `the inventories of ${owner.id} cannot be read here`;
   terminal.warning(
-    `${why}, so this uses the status of each Kustomization: objects that prune: false has let go are listed too, and claims are not checked. Name the state folder of sluice local with --state`,
+    `${why}, so this uses the status of each Kustomization: objects that prune: false has released are listed too, and claims are not checked. Name the state folder of sluice local with --state`,
   );
   return undefined;
 }

@@ -67,7 +67,7 @@ function addPauseCommand(root: Command, surroundings: Surroundings): void {
     .command("pause")
     .description("stop all writes of Sluice to the cluster, until sluice resume")
     .addOption(clusterOption())
-    .option("--by <name>", "who pauses, for those who ask why nothing happens (default: user@host)");
+    .option("--by <name>", "who pauses, shown to users who ask why nothing happens (default: user@host)");
   command.action(async () => {
     const [{ pauseWrites }, { withCluster }] = await Promise.all([
       import("./pause-cluster.ts"),

@@ -143,7 +143,7 @@ function operandOf({ command, operands, options }: Line, start: string, kinds: r
 /** Arguments that name an object whose kind the command does not say, by the kind's name. */
 const kindsOfArguments: Readonly<Record<string, string>> = { policy: "ImagePolicy", provider: "Provider" };
 
-/** The kind of the objects that an argument names; undefined for a new name, and for what is no object. */
+/** The kind of the objects that an argument names; undefined for a new name, and for an argument that names no object. */
 function kindAt(command: Command, argument: string, kinds: readonly KindDeclaration[]): KindDeclaration | undefined {
   const { parent } = command;
   const byArgument = kindsOfArguments[argument];

@@ -89,6 +89,6 @@ async function warnOfMissing(provider: string, { cluster, namespace, signal, ter
   const found = await cluster.get({ ...servedKind(declaredNotificationProvider), namespace, name: provider }, signal);
   if (found !== undefined) return;
   terminal.warning(
-    `there is no Provider ${provider} in namespace ${namespace}: nothing is sent until it is made, for example with sluice create alert-provider ${provider}`,
+    `there is no Provider ${provider} in namespace ${namespace}: nothing is sent until it exists; create it, for example with sluice create alert-provider ${provider}`,
   );
 }

@@ -110,7 +110,7 @@ function addAlert(create: Command, surroundings: Surroundings): void {
     .option("--event-severity <severity>", "events that count: info for all, or error")
     .option(
       "--event-source <kind/name>",
-      "object whose events count, as KIND/NAME or KIND/NAME.NAMESPACE, * for every name; several by commas, or given several times",
+      "object whose events are sent, as KIND/NAME or KIND/NAME.NAMESPACE, * for every name; several by commas, or given several times",
       commaSeparated,
     );
   withCreateOptions(alert).action(async (name: string | undefined) => {

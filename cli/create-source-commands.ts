@@ -73,7 +73,7 @@ function addSourceGit(source: Command, surroundings: Surroundings): void {
   git
     .option("--branch <branch>", "branch to follow")
     .option("--tag <tag>", "tag to take")
-    .option("--tag-semver <range>", "range of versions, of which the highest tag is taken")
+    .option("--tag-semver <range>", "range of versions; the highest tag in it is chosen")
     .option("--ref-name <name>", "full name of a reference, for example refs/pull/420/head")
     .option("--commit <commit>", "commit to take")
     .option("--secret-ref <name>", "Secret that exists, in place of a new one")
@@ -102,7 +102,7 @@ function addSourceOci(source: Command, surroundings: Surroundings): void {
     )
     .option("--url <url>", "repository: oci://HOST/PATH, without tag")
     .option("--tag <tag>", "tag to follow")
-    .option("--tag-semver <range>", "range of versions, of which the highest tag is taken")
+    .option("--tag-semver <range>", "range of versions; the highest tag in it is chosen")
     .option("--digest <digest>", "artifact to take, sha256:…; counts before range and tag")
     .option("--secret-ref <name>", "Secret with the login of the registry, of type kubernetes.io/dockerconfigjson")
     .option("--proxy-secret-ref <name>", "Secret with the address of a proxy")

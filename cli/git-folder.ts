@@ -153,7 +153,7 @@ function ask(args: readonly string[], { cwd, env, signal }: Asked, more: typeof 
 }
 
 /**
- * The address of a remote without user, password, query and fragment, which may be tokens; of ssh the user stays, who is no secret.
+ * The address of a remote without user, password, query and fragment, which may be tokens; for ssh the user stays, which is not a secret.
  * Undefined for what is neither a URL, nor `USER@HOST:PATH`, nor an absolute path. Pure.
  *
  * @internal Exported for its tests.

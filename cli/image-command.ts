@@ -36,7 +36,7 @@ export function addImageCommand(root: Command, surroundings: Surroundings): void
 
 /** Questions about how the cluster came to be as it is. */
 export function addWhyCommand(root: Command, surroundings: Surroundings): void {
-  const why = root.command("why").description("explain how the cluster came to be as it is");
+  const why = root.command("why").description("explain how the cluster reached its present state");
   const image = why
     .command("image <policy>")
     .description("show which image an ImagePolicy has chosen, why, which commit has set it, and what has applied that");

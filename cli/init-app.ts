@@ -78,7 +78,9 @@ export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonl
   );
   const place = clusters[0] ?? repositories.find((each) => typeof each !== "string");
   if (place === undefined && repositories.length > 0) {
-    throw new Error("--repository with a name needs --cluster: the new repository is made beside the first cluster");
+    throw new Error(
+      "--repository with a name needs --cluster: the new repository is created in the account and region of the first cluster",
+    );
   }
   return {
     "package.json": json(packageOf()),

@@ -45,7 +45,7 @@ async function readTree(path: string): Promise<FileTree> {
   const files = new Map<string, Uint8Array>();
   const folders = new Set(["", place]);
   if (!entries.some((entry) => entry.path === "Chart.yaml")) {
-    throw new Error(`${path} is no chart: it has no Chart.yaml`);
+    throw new Error(`${path} is not a chart: it has no Chart.yaml`);
   }
   for (const entry of entries) {
     if (entry.type === "file") files.set(`${place}/${entry.path}`, entry.bytes);

@@ -111,7 +111,7 @@ export function clusterEntries({
   if (file === undefined && contexts.length > 0) throw new Error("--context needs --kubeconfig FILE here");
   if (files.length > 1 && contexts.length > 0) {
     throw new Error(
-      "--context chooses contexts of one kubeconfig: give one --kubeconfig with each --context, or several --kubeconfig, of which the current contexts count",
+      "--context chooses contexts of one kubeconfig: give one --kubeconfig with each --context, or several --kubeconfig, whose current contexts are used",
     );
   }
   refuseTwice("--kubeconfig", files, resolve);

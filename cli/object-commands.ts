@@ -132,7 +132,7 @@ export function addReconcileCommands(
     if (name === declaredHelmRelease.kind) {
       command
         .option("--force", "install or upgrade once, even if nothing has changed")
-        .option("--reset", "set the counted failures to zero, so that a release without retries left is tried again");
+        .option("--reset", "reset the failure counts, so that a release without retries left is tried again");
     }
     onReconcile(command, kind, kinds, surroundings);
   }

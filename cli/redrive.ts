@@ -54,7 +54,7 @@ export async function redrive(
     throw new Error(`--limit must be a whole number from 1 to ${maxRedriven}, not "${options.limit}"`);
   }
   const kind = redriven.find((one) => one === what);
-  if (kind === undefined) throw new Error(`"${what}" is no dead-letter queue: write one of ${redriven.join(", ")}`);
+  if (kind === undefined) throw new Error(`"${what}" is not a dead-letter queue: write one of ${redriven.join(", ")}`);
   if (kind === "undelivered" && options.to === undefined) {
     throw new Error(
       "--to is required: EventBridge does not say where an event was to go. Give the URL of the hints queue",

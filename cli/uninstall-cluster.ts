@@ -45,7 +45,7 @@ export async function uninstallCluster(
     terminal.action("nothing was removed");
     return;
   }
-  terminal.waiting("pausing the cluster, so that no write of Sluice comes between");
+  terminal.waiting("pausing the cluster, so that Sluice writes nothing meanwhile");
   const report = (line: string): void => terminal.success(line);
   await uninstall(`sluice uninstall of ${author()}`, removal, { cluster, clock, kinds: defined, report }, signal);
   terminal.success("uninstall finished; what Sluice has applied stays as it is");

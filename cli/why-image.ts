@@ -130,7 +130,7 @@ async function commitSteps(policy: LiveObject, chosenAt: string, session: Sessio
     if (used !== image) {
       const ready = conditionOf(automation, "Ready");
       const why = isSuspended({}, automation) ? "suspended" : (ready?.message ?? "waiting to be reconciled");
-      const last = used === "" ? "the policy had no part in its last run" : `its last run has set ${used}`;
+      const last = used === "" ? "its last run did not use the policy" : `its last run has set ${used}`;
       steps.push({ ...step, when: "", message: `not yet, ${last}: ${why}` });
       continue;
     }

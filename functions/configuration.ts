@@ -212,7 +212,7 @@ function dockerConfig(secret: Secret, host: string, stored: string): string {
   const { success, data } = Login.safeParse(json);
   if (success) return JSON.stringify({ auths: { [host]: data } });
   throw new Error(
-    `the secret ${stored} in Secrets Manager is no login: store {"username": "…", "password": "…"} in it, or a .dockerconfigjson with auths`,
+    `the secret ${stored} in Secrets Manager is not a login: store {"username": "…", "password": "…"} in it, or a .dockerconfigjson with auths`,
   );
 }
 

@@ -71,7 +71,7 @@ function readMessage(body: string): Notification | { readonly fault: string } {
   try {
     return NotificationMessage.parse(JSON.parse(body));
   } catch (error) {
-    return { fault: error instanceof SyntaxError ? "the message is no JSON" : messageOf(error) };
+    return { fault: error instanceof SyntaxError ? "the message is not JSON" : messageOf(error) };
   }
 }
 

@@ -123,7 +123,7 @@ const namedBesideBundle: Plugin = {
       build.onLoad({ filter: new RegExp(`/${starter.replaceAll(".", "\\.")}$`) }, async ({ path }) => {
         let contents = await readFile(path, "utf8");
         for (const { from, to } of names) {
-          if (!contents.includes(from)) throw new Error(`${path} names no ${from}: say here how that is shipped`);
+          if (!contents.includes(from)) throw new Error(`${path} names no ${from}: add here how it is shipped`);
           contents = contents.replace(from, to);
         }
         return { contents, loader: "ts" };
@@ -149,7 +149,7 @@ const withoutSettingTexts: Plugin = {
     build.onLoad({ filter: /\/functions\/settings\/(?:canary-)?settings\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
       const contents = source.replaceAll(/(\bdescription:\s*)"(?:[^"\\]|\\.)*"/g, '$1""');
-      if (contents === source) throw new Error(`${path} has no description of a setting: say here how it is left out`);
+      if (contents === source) throw new Error(`${path} has no description of a setting: add here how it is left out`);
       return { contents, loader: "ts" };
     });
   },

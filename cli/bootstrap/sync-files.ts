@@ -83,7 +83,7 @@ async function textOf(file: CloneFile): Promise<string> {
   const bytes = await file.read();
   if (bytes.length > maxSyncFileBytes) {
     throw new Error(
-      `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
+      `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what sluice bootstrap did not write to another file`,
     );
   }
   return Buffer.from(bytes).toString();
@@ -108,7 +108,7 @@ export function checkFolder(files: SyncFiles, folder: SyncFolder, { cluster, isF
   for (const [path, named] of files.around) {
     if (named === cluster) continue;
     throw new Error(
-      `${folder.path} is in the folder of another cluster: ${path} names the cluster ${named}, which would apply what is written here for this one, ${cluster}. Choose another --path, or give --force if that cluster is gone`,
+      `${folder.path} is in the folder of another cluster: ${path} names the cluster ${named}, which would also apply the files for this one, ${cluster}. Choose another --path, or give --force if that cluster is gone`,
     );
   }
   if (files.sync === undefined) return;
@@ -117,7 +117,7 @@ export function checkFolder(files: SyncFiles, folder: SyncFolder, { cluster, isF
   if (named === undefined) {
     if (isFollowed) return;
     throw new Error(
-      `${at} is there and names no cluster, so another one may follow ${folder.path}: choose another --path, or give --force if none does`,
+      `${at} exists and names no cluster, so another cluster may follow ${folder.path}: choose another --path, or give --force if no other cluster does`,
     );
   }
   throw new Error(

@@ -1,13 +1,13 @@
 /** Gates of Flux that change only how its controllers work, with the reason as a part of a sentence. */
 export const gatesWithoutEffect: Readonly<Record<string, string>> = {
-  AdoptLegacyReleases: "releases of Helm 2 are adopted by none of the versions that Sluice takes over from",
+  AdoptLegacyReleases: "Sluice takes over from no version that adopts releases of Helm 2",
   CorrectDrift: "Flux no longer reads it: spec.driftDetection of each HelmRelease decides",
   DetectDrift: "Flux no longer reads it: spec.driftDetection of each HelmRelease decides",
   FluxStorage: "tags are always kept by the namespace and the name of the ImageRepository",
   GitAllBranchReferences: "the head of a push branch is always looked at",
   GitForcePushBranch: "a push to a branch is never forced",
   GitShallowClone: "a clone is always shallow",
-  GitSparseCheckout: "files are read from git as they are needed",
+  GitSparseCheckout: "files are read from git on demand",
   OOMWatch: "Sluice has no controller process",
 };
 

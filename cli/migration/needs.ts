@@ -87,7 +87,7 @@ function operatorNeeds({ controllers, objects, operators }: MigrationFacts): rea
     ),
     ...ofOperator(
       "ResourceSet",
-      "only the Flux Operator reconciles it: while the operator is stopped, what it has made stays as it is and Sluice reconciles that; keep it, since its deletion deletes what it has made",
+      "only the Flux Operator reconciles it: while the operator is stopped, the objects it has created stay, and Sluice reconciles those; keep it, since its deletion deletes them",
     ),
     ...needOf(
       "selfManaged",

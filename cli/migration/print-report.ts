@@ -32,7 +32,7 @@ function printControllers({ controllers, unread }: MigrationReport, { action, su
   action("controllers, which have to stop before Sluice starts");
   const areRead = unread.every(({ what }) => what !== deploymentsList);
   if (!areRead) warning("not known, since the Deployments could not be read; nor are their flags");
-  else if (controllers.length === 0) warning("none found, so nothing is known of their flags");
+  else if (controllers.length === 0) warning("none found, so their flags are unknown");
   for (const { deployment, name, namespace, replicas, version } of controllers) {
     const state = replicas === 0 ? "stopped" : `${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
     success(`${name}${version === "" ? "" : ` ${version}`}, ${state} (Deployment/${namespace}/${deployment})`);
@@ -50,7 +50,7 @@ function printObjects({ refused, takenOver, unreconciled, unread }: MigrationRep
     else
       failure(`${kind}: ${count} not reconciled by Sluice (${named(objects, count)}): leave them to their controller`);
   }
-  for (const { fault, what } of unread) failure(`${what}: not read, so nothing is known of it: ${fault}`);
+  for (const { fault, what } of unread) failure(`${what}: not read, so it is unknown: ${fault}`);
 }
 
 function named(objects: readonly string[], count = objects.length): string {

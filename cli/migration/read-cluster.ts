@@ -20,7 +20,7 @@ const operatorKinds = [
 ] as const;
 
 /**
- * Reads what the check of a move is about. What this identity may not read is named in `unread`, and is no error.
+ * Reads the facts for the check of a move. Parts that this identity may not read are listed in `unread`; they are not an error.
  *
  * @throws ApiError if the cluster does not answer
  */

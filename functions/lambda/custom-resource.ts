@@ -79,7 +79,7 @@ export function customResource(
     const parsed = ResourceEvent.safeParse(event);
     if (!parsed.success) {
       const fields = parsed.error.issues.map(({ path }) => path.join("."));
-      throw new Error(`the event is no request of CloudFormation for a custom resource: look at ${fields.join(", ")}`);
+      throw new Error(`the event is not CloudFormation's request for a custom resource: look at ${fields.join(", ")}`);
     }
     const { data } = parsed;
     const about = { request: data.RequestType, stack: data.StackId, resource: data.LogicalResourceId };

@@ -82,7 +82,8 @@ export const canarySettingFields = {
   ),
   "event-webhook": documented(
     {
-      description: "The URL that gets each event of a Canary that has no webhook of the type `event`. Empty: none.",
+      description:
+        "The URL to which each event of a Canary without a webhook of the type `event` is sent. Empty: none.",
       ...flagger("none"),
     },
     address,
@@ -137,7 +138,7 @@ export const canarySettingFields = {
   ),
   "ingress-class": documented(
     {
-      description: "The class that the HTTPProxies of the provider `contour` get. Empty: none.",
+      description: "The class of the HTTPProxies of the provider `contour`. Empty: none.",
       ...flagger("none"),
     },
     shortText.default(usual.ingressClass),

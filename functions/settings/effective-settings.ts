@@ -15,7 +15,7 @@ export interface EffectiveSettings {
  * how to mend it. No value is quoted.
  */
 export function effectiveSettings(document: unknown): EffectiveSettings | { readonly faults: readonly string[] } {
-  if (!isJsonObject(document)) return { faults: ["this is no document of settings: write `key: value` lines"] };
+  if (!isJsonObject(document)) return { faults: ["this is not a document of settings: write `key: value` lines"] };
   const parsed = Settings.safeParse(document);
   if (parsed.success) return { values: parsed.data, given: new Set(Object.keys(document)) };
   const faults = parsed.error.issues.flatMap((issue) => {
@@ -33,7 +33,7 @@ function unknownKey(key: string): string {
   const flag = [...unhonouredFlags.keys()].find((one) => bare(one) === bare(named));
   if (flag !== undefined) return `${key} is ${unhonoured(flag)}`;
   const near = nearestName(named, [...Object.keys(Settings.shape), ...unhonouredFlags.keys()], asFlag);
-  if (near === undefined) return `${key} is not a setting: remove it, or see docs/settings.md for what there is`;
+  if (near === undefined) return `${key} is not a setting: remove it, or see docs/settings.md for the settings`;
   const is = unhonouredFlags.has(near) ? ` That is ${unhonoured(near)}` : "";
   return `${key} is not a setting: did you mean ${near}?${is}`;
 }

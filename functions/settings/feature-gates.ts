@@ -119,7 +119,7 @@ function booleanOf(text: string): boolean | undefined {
 function faultOf(name: string, value: unknown): string | undefined {
   if (!Object.hasOwn(gateTexts, name)) {
     const near = nearestName(name, Object.keys(gateTexts));
-    const mend = near === undefined ? "remove it, or see docs/settings.md for what there is" : `did you mean ${near}?`;
+    const mend = near === undefined ? "remove it, or see docs/settings.md for the settings" : `did you mean ${near}?`;
     return `is not a feature gate: ${mend}`;
   }
   if (typeof value !== "boolean") return "must be true or false";

@@ -174,10 +174,10 @@ export function roleOf(
  */
 export const Installation = z
   .strictObject({
-    version: z.literal(1, "must be 1: this release knows no other"),
+    version: z.literal(1, "must be 1: this release supports no other"),
     clusters: z
       .array(ClusterEntry, "must be a list of clusters")
-      .max(maxClusters, `must be ${maxClusters} clusters at most: look after the others with a second installation`),
+      .max(maxClusters, `must be ${maxClusters} clusters at most: use a second installation for the others`),
     settings: z
       .custom<z.input<typeof Settings>>()
       .default({})
@@ -203,11 +203,11 @@ export const Installation = z
         if (one === undefined || (rolePattern.exec(one)?.[2] ?? account) === account) continue;
         fault(
           ["clusters", index, ...String(path).split(".")],
-          "must be of the account of its cluster: EKS describes a cluster to no other",
+          "must be in the account of its cluster: EKS describes a cluster to no other account",
         );
       }
       if (role !== undefined && Object.keys(roles).length > 0)
-        fault(["clusters", index, "roles"], "must not stand beside role: keep one of the two");
+        fault(["clusters", index, "roles"], "must not be given together with role: keep one of the two");
       if (roles.receiver !== undefined && roles.receiver === roles.reconcile)
         fault(
           ["clusters", index, "roles", "receiver"],

@@ -8,7 +8,7 @@ import { type EffectiveSettings, effectiveSettings } from "./effective-settings.
 export function readSettings(text: string): EffectiveSettings | { readonly faults: readonly string[] } {
   const documents = parse(text);
   if (documents instanceof YAMLException) {
-    return { faults: [`line ${(documents.mark?.line ?? 0) + 1} is no YAML: ${documents.reason}`] };
+    return { faults: [`line ${(documents.mark?.line ?? 0) + 1} is not YAML: ${documents.reason}`] };
   }
   if (documents.length > 1) {
     return {

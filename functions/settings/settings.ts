@@ -176,7 +176,7 @@ export const Settings = z
     "override-manager": documented(
       {
         description:
-          "Further field managers whose edits an apply reverts, as it does with kubectl's: a list of names. Each name stands for every manager whose name begins with it. A field that such a manager has set and that the manifest does not have is removed.",
+          "Further field managers whose edits an apply reverts, as it does with kubectl's: a list of names. Each name stands for every manager whose name begins with it. A field that such a manager has set is removed if the manifest does not have it.",
         flux: "none",
         since: "0.2.0",
       },

@@ -29,7 +29,7 @@ export type AlarmSource =
 
 /**
  * Who is told, and how soon. `page`: the service as a whole does not do its work. `ticket`: an engineer looks at it in working hours; one
- * object is not what Git says, or the service is slower than it should be.
+ * object differs from git, or the service is slower than it should be.
  */
 export type Severity = "page" | "ticket";
 
@@ -133,7 +133,7 @@ export const alarmRows = {
     severity: "ticket",
     query: "OtherOwner",
     source: { of: "sluice", metric: "ReconcilesRefused" },
-    says: "A cluster belongs to another installation, or is paused, so this one writes nothing to it.",
+    says: "A cluster belongs to another installation or is paused, so this one writes nothing to it.",
     mend: "The query says which: sluice take-over makes this installation the owner, sluice resume ends a pause.",
   },
   WakeUpDeadLetters: {

@@ -49,7 +49,7 @@ export class SluiceStack extends Stack {
     );
     if (others.length > 0) {
       throw new Error(
-        `the clusters are in ${[place, ...others].join(" and ")}: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it, or write an app of your own (sluice init)`,
+        `the clusters are in ${[place, ...others].join(" and ")}: the stack is deployed where the clusters without role are, so give each other cluster the role that reaches it, or write an app of your own (sluice init)`,
       );
     }
     // Without such a cluster beside the first repository, whose pushes come there.
@@ -71,7 +71,7 @@ export class SluiceStack extends Stack {
     if (!isGiven) {
       Annotations.of(this).addWarningV2(
         "sluice:noClusters",
-        `the context of cdk.json names no clusters, so this is an installation without any: write ${clustersForm}`,
+        `the context of cdk.json names no clusters, so this installation has none: write ${clustersForm}`,
       );
     }
     this.node.addValidation({ validate: () => tooManyResources(this, context) });

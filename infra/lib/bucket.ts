@@ -104,7 +104,7 @@ export class SluiceBucket extends Construct {
       }
       Validations.of(made).acknowledge({
         id: "AwsSolutions::AwsSolutions-S1",
-        reason: "Who reads it is told by data events of CloudTrail, and what was read by the revisions of its Bucket",
+        reason: "Data events of CloudTrail record who reads it, and the revisions of its Bucket what was read",
       });
       return made;
     }

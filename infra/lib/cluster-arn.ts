@@ -20,6 +20,6 @@ export function literalClusterArn(
     return `arn:${partition}:eks:${region}:${account}:cluster/${name}`;
   }
   throw new Error(
-    `${scope.node.path}: the ARN of the cluster ${cluster.node.path} is known only while it is deployed, and the functions are told of clusters by a file that is written before: give the stack an env with account and region and the cluster a clusterName, and write clusterArn: "arn:aws:eks:<region>:<account>:cluster/<name>" as well`,
+    `${scope.node.path}: the ARN of the cluster ${cluster.node.path} is known only while it is deployed, and the functions learn of clusters from a file that is written before: give the stack an env with account and region and the cluster a clusterName, and write clusterArn: "arn:aws:eks:<region>:<account>:cluster/<name>" as well`,
   );
 }

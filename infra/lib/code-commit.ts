@@ -38,7 +38,7 @@ export class SluiceCodeCommitRepository extends Construct {
     const { account, region } = env;
     if ([account, region, repositoryName].some((value) => Token.isUnresolved(value))) {
       throw new Error(
-        `${this.node.path}: the account, the region or the name of the repository is known only while the stack is deployed, and functions are told of it by a file that is written before: write repositoryArn, arn:aws:codecommit:<region>:<account>:<name>`,
+        `${this.node.path}: the account, the region or the name of the repository is known only while the stack is deployed, and functions learn of it from a file that is written before: write repositoryArn, arn:aws:codecommit:<region>:<account>:<name>`,
       );
     }
     const own = Stack.of(sluice).account;
@@ -74,7 +74,7 @@ export class SluiceCodeCommitRepository extends Construct {
     const arn = repositoryArn ?? "";
     if (!Token.isUnresolved(arn) && !/^arn:aws[\w-]*:codecommit:[a-z0-9-]+:\d{12}:[\w.-]{1,100}$/.test(arn)) {
       throw new Error(
-        `${this.node.path}: "${arn}" is no repository of CodeCommit: write arn:aws:codecommit:<region>:<account>:<name>`,
+        `${this.node.path}: "${arn}" is not a repository of CodeCommit: write arn:aws:codecommit:<region>:<account>:<name>`,
       );
     }
     return Repository.fromRepositoryArn(this, "Repository", arn);

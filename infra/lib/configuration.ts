@@ -182,7 +182,7 @@ function sourceFaults({ login, provider, ref = {}, url }: OciSource, host: strin
     faults.push("source.oci.ref.digest must be sha256: and 64 hexadecimal digits");
   if (provider !== "aws") return faults;
   if (login !== undefined) faults.push("source.oci.login is not used with provider aws: leave one of the two out");
-  if (!/\.dkr[.-]ecr/.test(host)) faults.push(`source.oci.provider aws is for ECR, and ${host} is no registry of it`);
+  if (!/\.dkr[.-]ecr/.test(host)) faults.push(`source.oci.provider aws is for ECR, and ${host} is not an ECR registry`);
   return faults;
 }
 

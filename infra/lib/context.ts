@@ -126,7 +126,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   for (const [name, entries] of Object.entries({ clusters, repositories, buckets })) {
     const arns = entries.map(({ arn }) => arn);
     arns.forEach((arn, index) => {
-      if (arns.indexOf(arn) < index) faults.push(`${name}[${index}].arn is there already: remove one of the two`);
+      if (arns.indexOf(arn) < index) faults.push(`${name}[${index}].arn is given twice: remove one of the two`);
     });
   }
   const networks = readNetworks(all["networks"], faults);
@@ -143,7 +143,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
     }
     if (role !== undefined || roles !== undefined) {
       faults.push(
-        `clusters[${index}].securityGroup is for a cluster beside this stack: open port 443 of one that is entered by roles where it is`,
+        `clusters[${index}].securityGroup is for a cluster in this stack's account and region: for a cluster that is reached by roles, open port 443 there`,
       );
     }
   });

@@ -7,7 +7,7 @@ import type { IConstruct } from "constructs";
  */
 export function fixedLogicalId(sluice: IConstruct, construct: IConstruct, name: string): void {
   const resource = construct.node.defaultChild;
-  if (!(resource instanceof CfnResource)) throw new Error(`${construct.node.path} is no resource of CloudFormation`);
+  if (!(resource instanceof CfnResource)) throw new Error(`${construct.node.path} is not a CloudFormation resource`);
   const stackDepth = Stack.of(sluice).node.scopes.length;
   const path = sluice.node.scopes.slice(stackDepth).map(({ node }) => node.id.replaceAll(/[^A-Za-z0-9]/g, ""));
   resource.overrideLogicalId([...path, name].join(""));

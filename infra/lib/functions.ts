@@ -222,11 +222,7 @@ function acknowledgeWildcards(role: Role, { document, state }: Shared): void {
     "Network interfaces that Lambda makes later, and the login at ECR, which is of a whole registry: there is nothing finer",
   );
   document.onWritten((arn) => {
-    acknowledgeWildcard(
-      role,
-      arn,
-      "A version that the alias goes back to reads the document that it was deployed with",
-    );
+    acknowledgeWildcard(role, arn, "If the alias goes back to a version, it reads the document of its own deployment");
   });
 }
 

@@ -54,7 +54,7 @@ export class InstallationDocument extends Construct {
       Token.isUnresolved(maxRuns)
     ) {
       throw new Error(
-        `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions are told of clusters by a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
+        `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions learn of clusters from a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
       );
     }
     const byNamespace = { decryptionKeys, targets, notificationTargets, cloudWatchRegions };

@@ -48,7 +48,7 @@ export class Network extends Construct {
         const missing = missingEndpoints(vpc, needed()).map(({ service, type }) => `${service} (${type})`);
         if (missing.length === 0) return [];
         return [
-          `the network "${name}" is in isolated subnets of ${vpc.node.path}, and nothing there leads to ${missing.join(", ")}: add the endpoints (docs/vpc.md), choose subnets with a NAT gateway, or write endpointsElsewhere: true if there is another way`,
+          `the network "${name}" is in isolated subnets of ${vpc.node.path}, and ${missing.join(", ")} cannot be reached from there: add the endpoints (docs/vpc.md), choose subnets with a NAT gateway, or write endpointsElsewhere: true if there is another way`,
         ];
       },
     });
@@ -64,7 +64,7 @@ export function checkNetworks({ node }: Construct, names: readonly string[]): vo
   const alike = names.find((name, index) => names.findIndex((other) => pascalCase(other) === pascalCase(name)) < index);
   if (alike !== undefined) {
     throw new Error(
-      `${node.path} has the network "${alike}" beside one whose resources would be called the same: rename it`,
+      `${node.path} has the network "${alike}" and another one whose resources would get the same names: rename it`,
     );
   }
   if (names.length > maxNetworks) {

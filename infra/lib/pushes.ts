@@ -143,18 +143,18 @@ export class SluicePushForwarding extends Construct {
       !/^arn:aws[\w-]*:events:[a-z0-9-]+:\d{12}:event-bus\/.+$/.test(eventBusArn)
     ) {
       throw new Error(
-        `${this.node.path}: eventBusArn "${eventBusArn}" is no event bus: write arn:aws:events:<region>:<account>:event-bus/default`,
+        `${this.node.path}: eventBusArn "${eventBusArn}" is not an event bus: write arn:aws:events:<region>:<account>:event-bus/default`,
       );
     }
     const deadLetterQueue = new Queue(this, "Undelivered", { enforceSSL: true, retentionPeriod: Duration.days(14) });
     Validations.of(deadLetterQueue).acknowledge({
       id: "AwsSolutions::AwsSolutions-SQS3",
-      reason: "It holds dead letters itself, for people: no function takes them, so none can fail at them",
+      reason: "It holds dead letters itself, for operators: no function reads them, so none can fail on them",
     });
     const bus = EventBus.fromEventBusArn(this, "Bus", eventBusArn);
     for (const { id: ruleId, of, pattern } of hintRules) {
       new Rule(this, ruleId, {
-        description: `Sluice: ${of} is told to the account and region of Sluice`,
+        description: `Sluice: ${of} is reported to the account and region of Sluice`,
         eventPattern: eventPattern(pattern),
         targets: [new EventBusTarget(bus, { deadLetterQueue })],
       });
@@ -185,7 +185,7 @@ export function checkOrigin(
 export function checkPulling({ node }: Construct, pulling: Readonly<Record<string, readonly unknown[]>>): void {
   for (const [name, values] of Object.entries(pulling)) {
     if (values.length > 0) continue;
-    throw new Error(`${node.path}: ${name} is empty, so nothing may pull the repository: name one at least`);
+    throw new Error(`${node.path}: ${name} is empty, so no object may pull the repository: name at least one`);
   }
 }
 

@@ -58,7 +58,7 @@ export class Queues extends Construct {
     for (const read of [this.parked, this.undeliveredEvents]) {
       Validations.of(read).acknowledge({
         id: "AwsSolutions::AwsSolutions-SQS3",
-        reason: "It holds dead letters itself, for people: no function takes them, so none can fail at them",
+        reason: "It holds dead letters itself, for operators: no function reads them, so none can fail on them",
       });
     }
     this.wakeUpDeadLetters = queue("WakeUpDeadLetters");

@@ -53,7 +53,7 @@ export class SluiceRepository extends Construct {
     const { repositoryName } = this.repository;
     if ([account, region, repositoryName].some((value) => Token.isUnresolved(value))) {
       throw new Error(
-        `${this.node.path}: the account, the region or the name of the repository is known only while the stack is deployed, and functions are told of it by a file that is written before: give the stack an env with account and region, or write repositoryArn`,
+        `${this.node.path}: the account, the region or the name of the repository is known only while the stack is deployed, and functions learn of it from a file that is written before: give the stack an env with account and region, or write repositoryArn`,
       );
     }
     checkOrigin(
@@ -90,7 +90,7 @@ export class SluiceRepository extends Construct {
       !/^arn:aws[\w-]*:ecr:[a-z0-9-]+:\d{12}:repository\/[a-z0-9][a-z0-9._/-]*$/.test(arn)
     ) {
       throw new Error(
-        `${this.node.path}: "${arn}" is no repository of ECR: write arn:aws:ecr:<region>:<account>:repository/<name>`,
+        `${this.node.path}: "${arn}" is not a repository of ECR: write arn:aws:ecr:<region>:<account>:repository/<name>`,
       );
     }
     return Repository.fromRepositoryArn(this, "Repository", arn);

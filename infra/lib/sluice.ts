@@ -344,7 +344,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   private checkNotify({ arn, roles, notificationTargets = {} }: ServedCluster, notify: IRole | undefined): void {
     if (notify === undefined && Object.keys(notificationTargets).length > 0) {
       throw new Error(
-        `${this.node.path}: the cluster "${arn}" has notificationTargets, and no function sends to them: write notifications: true, or leave them out`,
+        `${this.node.path}: the cluster "${arn}" has notificationTargets, but no function sends to them: write notifications: true, or leave them out`,
       );
     }
     if (notify !== undefined && roles !== undefined && roles.notify === undefined) {

@@ -128,7 +128,7 @@ export function hexadecimalSecret(
   });
   Validations.of(secret).acknowledge({
     id: "AwsSolutions::AwsSolutions-SMG4",
-    reason: "It is no credential of a service: what was made with the old one would not be known any more",
+    reason: "It is not a credential of a service: digests that were made with the old one would no longer match",
   });
   return secret;
 }

@@ -21,7 +21,7 @@ describe("the app", () => {
     ["a name in place of an ARN", { clusters: "prod" }, "clusters[0].arn must be arn:aws:eks:<region>"],
     ["JSON that is cut off", { clusters: `["${prod}"` }, "clusters must be ARNs with commas between them"],
     ["a misspelt key", { clusters: [{ arn: prod, rol: "x" }] }, "clusters[0].rol is not known: did you mean role?"],
-    ["a cluster twice", { clusters: `${prod},${prod}` }, "clusters[1].arn is there already: remove one of the two"],
+    ["a cluster twice", { clusters: `${prod},${prod}` }, "clusters[1].arn is given twice: remove one of the two"],
     [
       "a cluster of another account without a role",
       { clusters: `${prod},arn:aws:eks:eu-west-1:210987654321:cluster/far` },

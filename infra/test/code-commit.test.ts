@@ -57,7 +57,7 @@ describe("a CodeCommit repository", () => {
 
   test.each<{ props: Partial<SluiceCodeCommitRepositoryProps>; says: string }>([
     { props: {}, says: "Test/Apps: give exactly one of repository and repositoryArn" },
-    { props: { repositoryArn: "apps" }, says: '"apps" is no repository of CodeCommit' },
+    { props: { repositoryArn: "apps" }, says: '"apps" is not a repository of CodeCommit' },
     {
       props: { repositoryArn: repositoryArn.replace("123456789012", "210987654321") },
       says: "is in the account 210987654321 and the Sluice in 123456789012",

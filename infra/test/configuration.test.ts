@@ -163,7 +163,7 @@ describe("a SluiceConfiguration", () => {
     [
       "our rights for another registry",
       { source: { oci: { url: "oci://ghcr.io/team/shop", provider: "aws" as const } } },
-      "source.oci.provider aws is for ECR, and ghcr.io is no registry of it",
+      "source.oci.provider aws is for ECR, and ghcr.io is not an ECR registry",
     ],
     [
       "a path out of the artifact",

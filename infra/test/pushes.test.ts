@@ -60,7 +60,9 @@ describe("SluicePushForwarding", () => {
     `x${eventBusArn}`,
     "default",
   ])("refuses %j, and says what to write instead", (arn) => {
-    expect(() => forwarding(arn)).toThrow("is no event bus: write arn:aws:events:<region>:<account>:event-bus/default");
+    expect(() => forwarding(arn)).toThrow(
+      "is not an event bus: write arn:aws:events:<region>:<account>:event-bus/default",
+    );
   });
 
   test.each([eventBusArn.replace("arn:aws:", "arn:aws-cn:"), eventBusArn.replace("default", "ours/pushes")])(

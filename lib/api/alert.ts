@@ -21,7 +21,7 @@ export type EventSource = Readonly<z.infer<typeof EventSource>>;
 /** `spec` of an Alert (reference notifications 13). The CRD is generated from it. */
 export const AlertSpec = z.object({
   providerRef: LocalReference.describe("Provider that gets the events, in the namespace of the Alert."),
-  eventSources: z.array(EventSource).describe("Objects whose events count."),
+  eventSources: z.array(EventSource).describe("Objects whose events are sent."),
   eventSeverity: z
     .enum(["info", "error"])
     .default("info")

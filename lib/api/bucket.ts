@@ -121,5 +121,5 @@ export function unsupportedBucketFields(spec: BucketSpec): readonly string[] {
 
 /** `status` of a Bucket (reference sources 8.1). */
 export const BucketStatus = SourceStatus.extend({
-  observedIgnore: z.string().describe("spec.ignore as the artifact was made with.").exactOptional(),
+  observedIgnore: z.string().describe("spec.ignore with which the artifact was made.").exactOptional(),
 });

@@ -64,7 +64,7 @@ const CanaryAlert = z.object({
   name: z.string().describe("Name of the alert."),
   severity: z
     .enum(["", ...alertSeverities])
-    .describe("Least severity of its messages; without one it gets none.")
+    .describe("Lowest severity of its messages; if unset, it gets none.")
     .exactOptional(),
 });
 export type CanaryAlert = Readonly<z.infer<typeof CanaryAlert>>;
@@ -105,7 +105,7 @@ const AnalysisFields = z.object({
     .array(AnalysisMatch)
     .describe("Which requests go to the canary; with iterations an A/B test.")
     .exactOptional(),
-  sessionAffinity: SessionAffinity.describe("What keeps a client at one version.").exactOptional(),
+  sessionAffinity: SessionAffinity.describe("Settings that keep a client at one version.").exactOptional(),
   metrics: z.array(CanaryMetric).describe("Metrics that are checked in each step.").exactOptional(),
   webhooks: z.array(CanaryWebhook).describe("Webhooks that are called.").exactOptional(),
   alerts: z.array(CanaryAlert).describe("Alerts that are sent.").exactOptional(),

@@ -22,7 +22,7 @@ export const ServiceMatch = z.object({
   method: StringMatch.describe("Condition on the method.").exactOptional(),
   authority: StringMatch.describe("Condition on host and port.").exactOptional(),
   headers: z.record(z.string(), StringMatch).describe("Conditions on headers, by their names.").exactOptional(),
-  withoutHeaders: z.record(z.string(), StringMatch).describe("What headers must not be.").exactOptional(),
+  withoutHeaders: z.record(z.string(), StringMatch).describe("Headers that must not match.").exactOptional(),
   queryParams: z.record(z.string(), StringMatch).describe("Conditions on parameters of the query.").exactOptional(),
   port: z.int().describe("Port that is addressed.").exactOptional(),
   gateways: z.array(z.string()).describe("Istio gateways that it holds for.").exactOptional(),
@@ -109,7 +109,7 @@ export const RequestRewrite = z.object({
 export const RequestRetries = z.object({
   attempts: z.int().describe("How often a request is tried again.").exactOptional(),
   perTryTimeout: z.string().describe("Time limit of one try.").exactOptional(),
-  retryOn: z.string().describe("What a request is tried again after.").exactOptional(),
+  retryOn: z.string().describe("Failures after which a request is tried again.").exactOptional(),
 });
 
 const HeaderOperations = z.object({

@@ -45,7 +45,7 @@ export const CanaryService = z.object({
   delegation: z.boolean().describe("Whether another VirtualService delegates to the route.").exactOptional(),
   trafficPolicy: TrafficPolicy.describe("Istio's traffic policy.").exactOptional(),
   match: z.array(ServiceMatch).describe("Conditions on requests; every request by default.").exactOptional(),
-  rewrite: RequestRewrite.describe("What of a request is changed.").exactOptional(),
+  rewrite: RequestRewrite.describe("Changes to a request.").exactOptional(),
   retries: RequestRetries.describe("When a request is tried again.").exactOptional(),
   headers: HeaderChanges.describe("Which headers are changed.").exactOptional(),
   mirror: z.array(RequestMirror).describe("Where copies of requests go; Gateway API only.").exactOptional(),
@@ -60,7 +60,7 @@ export const CanaryService = z.object({
       labels: z.array(z.string()).describe("Keys of labels.").exactOptional(),
       annotations: z.array(z.string()).describe("Keys of annotations.").exactOptional(),
     })
-    .describe("Metadata of others on the Services that stays.")
+    .describe("Metadata of other writers on the Services, which stays.")
     .exactOptional(),
 });
 export type CanaryService = Readonly<z.infer<typeof CanaryService>>;

@@ -50,7 +50,7 @@ export const CanarySpec = z.object({
   routeRef: referenceTo("ApisixRoute").describe("Route of the target; APISIX only.").exactOptional(),
   upstreamRef: referenceTo("Upstream")
     .extend({ namespace: z.string().describe("Namespace of the referent.").exactOptional() })
-    .describe("Upstream to copy the settings of; Gloo only.")
+    .describe("Upstream whose settings are copied; Gloo only.")
     .exactOptional(),
   // Knative has no Services here. For all others the API server says that no port is 0, as with Flagger.
   service: CanaryService.default({ port: 0 }).meta({ default: undefined }).describe("Services and their traffic."),

@@ -12,7 +12,7 @@ export const Condition = z.object({
   reason: z.string().min(1).max(1024).regex(reasonPattern).describe("Why, in one word for programs."),
   message: z.string().max(32_768).describe("Why, for people."),
   lastTransitionTime: z.string().meta({ format: "date-time" }).describe("Since when it is so."),
-  observedGeneration: z.number().int().min(0).describe("Generation that the condition speaks of.").exactOptional(),
+  observedGeneration: z.number().int().min(0).describe("Generation that the condition describes.").exactOptional(),
 });
 export type Condition = Readonly<z.infer<typeof Condition>>;
 

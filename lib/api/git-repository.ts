@@ -114,17 +114,17 @@ export const GitRepositoryStatus = SourceStatus.extend({
     .array(Artifact)
     .describe("The artifacts that were included, in the order of spec.include.")
     .exactOptional(),
-  observedIgnore: z.string().describe("spec.ignore as the artifact was made with.").exactOptional(),
+  observedIgnore: z.string().describe("spec.ignore with which the artifact was made.").exactOptional(),
   observedRecurseSubmodules: z
     .boolean()
-    .describe("spec.recurseSubmodules as the artifact was made with.")
+    .describe("spec.recurseSubmodules with which the artifact was made.")
     .exactOptional(),
-  observedInclude: z.array(Include).describe("spec.include as the artifact was made with.").exactOptional(),
+  observedInclude: z.array(Include).describe("spec.include with which the artifact was made.").exactOptional(),
   observedSparseCheckout: z
     .array(z.string())
-    .describe("spec.sparseCheckout as the artifact was made with.")
+    .describe("spec.sparseCheckout with which the artifact was made.")
     .exactOptional(),
-  sourceVerificationMode: z.string().describe("What of the revision was verified.").exactOptional(),
+  sourceVerificationMode: z.string().describe("The part of the revision that was verified.").exactOptional(),
 });
 export type GitRepositoryStatus = Readonly<z.infer<typeof GitRepositoryStatus>>;
 

@@ -45,7 +45,7 @@ const ChartTemplateSpec = z.object({
     .describe("What makes a new artifact: another version of the chart, or any revision of its source."),
   valuesFiles: z.array(z.string()).describe("Values files of the chart, later ones winning.").exactOptional(),
   ignoreMissingValuesFiles: optionalBoolean("Whether values files that are missing are left out."),
-  valuesFile: z.string().describe("Former field: use valuesFiles, whose first entry it is.").exactOptional(),
+  valuesFile: z.string().describe("Former field: use valuesFiles; this is its first entry.").exactOptional(),
   verify: ChartVerification.describe("Signatures that the chart has to have.").exactOptional(),
 });
 
@@ -83,7 +83,7 @@ const ValuesReference = z.object({
     .describe("Where to put a single value, in the notation of helm --set; at the root by default.")
     .exactOptional(),
   optional: optionalBoolean("Whether the object or the key may be missing."),
-  literal: optionalBoolean("Whether the value at targetPath is taken as it is."),
+  literal: optionalBoolean("Whether the value at targetPath is taken verbatim."),
 });
 
 const Dependency = z.object({
@@ -168,7 +168,7 @@ const Upgrade = z.object({
     .exactOptional(),
   chartNameChangeStrategy: z
     .enum(["Reinstall", "InPlaceUpdate"])
-    .describe("What to do where the chart gets another name; Reinstall by default.")
+    .describe("What to do if the chart gets another name; Reinstall by default.")
     .exactOptional(),
 });
 
@@ -215,7 +215,7 @@ const Uninstall = z.object({
 const DriftDetection = z.object({
   mode: z
     .enum(["enabled", "warn", "disabled"])
-    .describe("Whether drift is corrected, told or not looked for; disabled by default.")
+    .describe("Whether drift is corrected, reported or ignored; disabled by default.")
     .exactOptional(),
   ignore: limited(
     z
@@ -258,7 +258,7 @@ const PostRenderer = z.object({
 
 const HealthCheckExpression = z.object({
   apiVersion: z.string().describe("API version of the kind; only its group counts."),
-  kind: z.string().describe("Kind that the rules are for; every kind of the group where it is empty.").exactOptional(),
+  kind: z.string().describe("Kind that the rules are for; every kind of the group if it is empty.").exactOptional(),
   current: z.string().describe("CEL expression: the object is as it should be."),
   inProgress: z.string().describe("CEL expression: the object is still on its way.").exactOptional(),
   failed: z.string().describe("CEL expression: the object has failed.").exactOptional(),

@@ -20,7 +20,7 @@ export const ReleaseSnapshot = z.object({
   status: z.string().describe("Status of the revision in Helm's words."),
   action: z
     .enum(["install", "upgrade", "rollback", "uninstall", "uninstall-remediation"])
-    .describe("What made or last changed the revision.")
+    .describe("The action that created or last changed the revision.")
     .exactOptional(),
   chartName: z.string().describe("Name of the chart."),
   chartVersion: z.string().describe("Version of the chart."),

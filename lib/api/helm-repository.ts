@@ -19,7 +19,7 @@ export const HelmRepositorySpec = z.object({
   certSecretRef: LocalReference.describe("Secret with tls.crt and tls.key, ca.crt or both.").exactOptional(),
   passCredentials: z
     .boolean()
-    .describe("Whether the credentials are also sent to other hosts on which the index says that charts lie.")
+    .describe("Whether the credentials are also sent to other hosts that the index names for charts.")
     .exactOptional(),
   interval: Duration.describe(
     "Time between two looks at the index, a minute by default. Without effect for type oci.",

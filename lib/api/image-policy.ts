@@ -41,10 +41,10 @@ export const ImagePolicySpec = z
           .exactOptional(),
         extract: z
           .string()
-          .describe("Template of what is ranked in place of the tag, for example $ts or $1.")
+          .describe("Template for the text that is ranked in place of the tag, for example $ts or $1.")
           .exactOptional(),
       })
-      .describe("Which tags are ranked, and by what of them.")
+      .describe("Which tags are ranked, and by which part.")
       .exactOptional(),
     digestReflectionPolicy: z
       .enum(["Always", "IfNotPresent", "Never"])

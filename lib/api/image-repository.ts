@@ -44,7 +44,7 @@ export const ImageRepositorySpec = z.object({
               .exactOptional(),
           }),
         )
-        .describe("Namespaces, one selector of which has to match."),
+        .describe("Selectors of namespaces; one has to match."),
     })
     .describe("Other namespaces whose ImagePolicies may read the tags.")
     .exactOptional(),

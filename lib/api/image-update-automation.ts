@@ -38,14 +38,14 @@ const Commit = z.object({
 const GitSpec = z.object({
   checkout: z
     .object({ ref: GitReference.describe("What is checked out.") })
-    .describe("What is checked out in place of the reference of the GitRepository.")
+    .describe("Reference to check out in place of the GitRepository's.")
     .exactOptional(),
   commit: Commit.describe("How commits are made."),
   push: z
     .object({
       branch: z
         .string()
-        .describe("Branch that is pushed to, created where it is missing; the one checked out by default.")
+        .describe("Branch to push to, created if it is missing; the checked-out one by default.")
         .exactOptional(),
       refspec: z.string().describe("Refspec of a second push, after that to the branch.").exactOptional(),
       options: StringMap.describe("Push options for the server.").exactOptional(),

@@ -53,7 +53,7 @@ const HealthCheck = z.object({
 
 const HealthCheckExpression = z.object({
   apiVersion: z.string().describe("API version of the kind; only its group counts."),
-  kind: z.string().describe("Kind that the rules are for; every kind of the group where it is empty.").exactOptional(),
+  kind: z.string().describe("Kind that the rules are for; every kind of the group if it is empty.").exactOptional(),
   current: z.string().describe("CEL expression: the object is as it should be."),
   inProgress: z.string().describe("CEL expression: the object is still on its way.").exactOptional(),
   failed: z.string().describe("CEL expression: the object has failed.").exactOptional(),
@@ -145,7 +145,7 @@ export const KustomizationSpec = z.object({
   prune: z.boolean().describe("Whether objects that the artifact no longer holds are deleted."),
   deletionPolicy: z
     .enum(["MirrorPrune", "Delete", "WaitForTermination", "Orphan"])
-    .describe("What becomes of the objects when the Kustomization is deleted: MirrorPrune by default.")
+    .describe("What happens to the objects when the Kustomization is deleted: MirrorPrune by default.")
     .exactOptional(),
   suspend: z.boolean().describe("Whether to leave everything as it is until further notice.").exactOptional(),
   targetNamespace: z.string().min(1).max(63).describe("Namespace to put all objects in.").exactOptional(),
@@ -185,7 +185,7 @@ export const KustomizationSpec = z.object({
   ignoreMissingComponents: z.boolean().describe("Whether components may be missing.").exactOptional(),
   buildMetadata: z
     .array(z.enum(["originAnnotations", "transformerAnnotations"]))
-    .describe("What kustomize notes on the objects about their making.")
+    .describe("Annotations with which kustomize records how it built the objects.")
     .exactOptional(),
   postBuild: PostBuild.describe("Variables to substitute in the built manifests.").exactOptional(),
   decryption: Decryption.describe("How encrypted manifests are decrypted.").exactOptional(),

@@ -15,10 +15,10 @@ const OciReference = z.object({
 });
 
 export const LayerSelector = z.object({
-  mediaType: z.string().describe("Media type of the layer; the first that has it is taken.").exactOptional(),
+  mediaType: z.string().describe("Media type of the layer; the first layer of this type is taken.").exactOptional(),
   operation: z
     .enum(["extract", "copy"])
-    .describe("Whether the layer is unpacked (extract, the default) or stored as it is (copy).")
+    .describe("Whether the layer is unpacked (extract, the default) or stored unchanged (copy).")
     .exactOptional(),
 });
 
@@ -33,7 +33,7 @@ export const SignatureVerification = z.object({
         subject: z.string().describe("Regular expression for the subject of the identity."),
       }),
     )
-    .describe("Identities whose signature counts; any one of them may match.")
+    .describe("Identities whose signature counts; one match is enough.")
     .exactOptional(),
   trustedRootSecretRef: LocalReference.describe("Secret with trusted_root.json of an own Sigstore.").exactOptional(),
 });
@@ -76,8 +76,8 @@ export type OciRepositorySpec = Readonly<z.infer<typeof OciRepositorySpec>>;
 
 /** `status` of an OCIRepository (reference sources 3.2). */
 export const OciRepositoryStatus = SourceStatus.extend({
-  observedIgnore: z.string().describe("spec.ignore as the artifact was made with.").exactOptional(),
-  observedLayerSelector: LayerSelector.describe("spec.layerSelector as the artifact was made with.").exactOptional(),
+  observedIgnore: z.string().describe("spec.ignore with which the artifact was made.").exactOptional(),
+  observedLayerSelector: LayerSelector.describe("spec.layerSelector with which the artifact was made.").exactOptional(),
 });
 export type OciRepositoryStatus = Readonly<z.infer<typeof OciRepositoryStatus>>;
 

@@ -116,7 +116,7 @@ export type ReceiverType = (typeof receiverTypes)[number];
 export const ReceiverSpec = z
   .object({
     type: z.enum(receiverTypes).describe("Who calls the webhook, and how it proves that."),
-    interval: Duration.default("10m").describe("Time between two looks at the Secret and at what is selected."),
+    interval: Duration.default("10m").describe("Time between two checks of the Secret and of the selected objects."),
     events: limited(
       z
         .array(z.string())
@@ -124,7 +124,7 @@ export const ReceiverSpec = z
         .exactOptional(),
       { max: maxReceiverEvents, unit: "items" },
     ),
-    resources: limited(z.array(ReceiverResource).describe("Objects that a delivery asks a run of."), {
+    resources: limited(z.array(ReceiverResource).describe("Objects whose run a delivery requests."), {
       max: maxReceiverResources,
       unit: "items",
     }),

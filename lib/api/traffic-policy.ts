@@ -31,12 +31,12 @@ const ConsistentHash = z.object({
   httpHeaderName: text("By this header."),
   httpQueryParameterName: text("By this parameter of the query."),
   minimumRingSize: int("Least size of the ring."),
-  useSourceIp: yesOrNo("By the address that the request comes from."),
+  useSourceIp: yesOrNo("By the address of the client."),
 });
 
 const LoadBalancer = z
   .object({
-    consistentHash: ConsistentHash.describe("What keeps a client at one pod.").exactOptional(),
+    consistentHash: ConsistentHash.describe("Settings that keep a client at one pod.").exactOptional(),
     localityLbSetting: z
       .object({
         distribute: z

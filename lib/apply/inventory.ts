@@ -98,8 +98,8 @@ async function reportLeft(
     );
     await report.leftElsewhere(
       `applies to another cluster from now on. What it has in the former one, known as ${clusterUid}, stays there: ${names}. ` +
-        "A cluster whose certificate authority was replaced, or that no longer tells its uid, is taken for another one: then what " +
-        "is still wanted is in use, and has to stay. Delete by hand what is not needed",
+        "A cluster whose certificate authority was replaced, or that no longer tells its uid, is taken for another one: then objects that " +
+        "are still wanted are in use, and have to stay. Delete by hand what is not needed",
     );
   }
 }

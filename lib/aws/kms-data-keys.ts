@@ -158,7 +158,7 @@ function checkSealed({ sealedBy, role, ciphertext, context }: SealedDataKey): {
   const malformed = (why: string): DataKeyError =>
     new DataKeyError("malformed", `the data key that ${sealedBy} sealed ${why}`);
   if (role !== undefined && !rolePattern.test(role)) {
-    throw malformed("names a role that is none: write arn:aws:iam::<account>:role/<name>");
+    throw malformed("names an invalid role: write arn:aws:iam::<account>:role/<name>");
   }
   if (ciphertext.length === 0) throw malformed("is empty");
   if (ciphertext.length > maxCiphertextBytes) {

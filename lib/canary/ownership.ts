@@ -123,7 +123,7 @@ export function refuseFormer(object: Manifest, canary: Canary): void {
     owner.kind === live.kind && owner.name === name && owner.uid !== uid;
   if (owners.length === 0 || !owners.every(isFormer)) return;
   throw new StepFault(
-    `${textOf(object, canary)} belongs to a Canary ${name} that was deleted: it is made anew once the cluster has removed it`,
+    `${textOf(object, canary)} belongs to a Canary ${name} that was deleted: it is created again once the cluster has removed it`,
   );
 }
 

@@ -87,7 +87,7 @@ export const canaryRights: readonly Right[] = [
   ...["replicasets", "controllerrevisions"].map(
     (resource): Right => ({
       ...{ group: "apps", resource },
-      verbs: [{ verb: "list", why: "to make a primary that is gone again of what was last promoted" }],
+      verbs: [{ verb: "list", why: "to recreate a missing primary from what was last promoted" }],
     }),
   ),
   together(owned("", "services", "the Services")),

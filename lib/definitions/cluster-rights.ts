@@ -123,7 +123,7 @@ const reconcile: readonly Right[] = [
     group: "",
     resource: "configmaps",
     namespace: "kube-system",
-    verbs: [{ verb: "create", why: "to become the owner of a cluster that has none" }],
+    verbs: [{ verb: "create", why: "to become the owner of a cluster without one" }],
   },
   {
     group: "",

@@ -48,7 +48,7 @@ export function cloudAccount(
   };
   const issue = async (audiences: readonly string[], signal: AbortSignal): Promise<Secret> => {
     const failed = `failed to create kubernetes token for service account '${namespace}/${name}'`;
-    if (tokens === undefined) throw faultOf(`${failed}: this cluster issues none to Sluice`);
+    if (tokens === undefined) throw faultOf(`${failed}: this cluster issues no tokens to Sluice`);
     try {
       return await tokens.issue({ namespace, name }, audiences, signal);
     } catch (error) {

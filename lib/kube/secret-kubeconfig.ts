@@ -136,7 +136,7 @@ function serverOf(cluster: Fields, name: string, proxy: URL | undefined): URL {
   if (url.protocol === "http:" && (proxy !== undefined || !isOwnMachine(url.hostname))) {
     throw cluster.fault(
       "server",
-      "must begin with https://: without TLS others could read the credential and the answers",
+      "must begin with https://: without TLS the credential and the answers could be read on the way",
     );
   }
   return url;

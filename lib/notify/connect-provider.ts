@@ -81,8 +81,7 @@ export const makingWords = "failed to initialize notifier";
 /** Made once: an error has a stack. */
 const over = new Error("the Provider has answered");
 
-/** Sends an event. Throws what the Provider throws; beyond its timeout that is Go's text, and what became of the last
- * request. */
+/** Sends an event. Throws what the Provider throws; beyond its timeout Go's text, and what became of the last request. */
 export async function postInTime(
   { provider, timeoutMs, whyLate }: ConnectedProvider,
   event: NotificationEvent,

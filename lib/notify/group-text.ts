@@ -6,7 +6,7 @@ export const maxNamedWaiting = 200;
 
 /** What is added to the message of the first object that waits. */
 export function firstWaitingText(cause: Cause): string {
-  return `It waits for ${subject(cause)}. Messages of others that wait for it too are not sent one by one.`;
+  return `It waits for ${subject(cause)}. Messages of other objects that wait for it are not sent one by one.`;
 }
 
 /** What is added to another message of the cause while objects wait for it. @param waiting at least one */

@@ -169,7 +169,7 @@ export function checkCdEvent(body: Uint8Array): void {
   if (!typed.success) throw failed("it has no context.type");
   const { type } = typed.data.context;
   const schema = schemas.get(type) ?? (customType.test(type) ? customSchema : undefined);
-  if (schema === undefined) throw failed("context.type is none of CDEvents 0.4.1");
+  if (schema === undefined) throw failed("context.type is not one of CDEvents 0.4.1");
   const { error } = schema.safeParse(json);
   const [issue] = error?.issues ?? [];
   if (issue !== undefined) throw failed(`${issue.path.join(".") || "it"} is not as its schema says`);

@@ -200,7 +200,7 @@ describe.skipIf(real === "")("the ways to log in to a real API server (SLUICE_RE
     expect(proxy.asked.length).toBeGreaterThan(1);
   });
 
-  test("with only its own CA, under another name of its certificate, or unverified", async () => {
+  test("with only its own CA, under another name in its certificate, or unverified", async () => {
     const { "certificate-authority-data": data } = cluster;
     const none = { "certificate-authority-data": undefined };
     const file = join(folder, "ca.crt");

@@ -17,6 +17,6 @@ clusterContract("lib/kube on the embedded API server", async () => {
 
 const realKubeconfig = process.env["SLUICE_REAL_KUBECONFIG"] ?? "";
 
-describe.skipIf(realKubeconfig === "")("with SLUICE_REAL_KUBECONFIG, whose user may do everything,", () => {
+describe.skipIf(realKubeconfig === "")("with SLUICE_REAL_KUBECONFIG, whose user has all rights,", () => {
   clusterContract("lib/kube on a real API server", () => connectUnderTest(realKubeconfig));
 });

@@ -9,6 +9,11 @@ const mends = [
   /; Sluice runs no plugins in a build: run them in CI and commit the manifests that they make$/gm,
   /; a build reads no files outside of the artifact: put a copy into it$/gm,
   /; to have it (?:deleted and )?created again, (?:set spec\.force of the Kustomization, or annotate [^\n;]+|delete it with kubectl[^\n;]+)$/gm,
+  /; set spec\.type: oci$/gm,
+  /; name a Secret with the keys identity and known_hosts in spec\.secretRef: sluice create secret git makes one$/gm,
+  /; spec\.filterTags\.pattern '[^\n]*' matches none of \d+ tags$/gm,
+  /; none of \d+ tags is a version in spec\.policy\.semver\.range '[^\n]*'$/gm,
+  /; leave such tags out with spec\.filterTags\.pattern, or take the number out of them with spec\.filterTags\.extract$/gm,
   /: it is suspended, resume it with sluice resume (?:hr|ks) [\w.-]+ -n [\w.-]+$/gm,
 ];
 

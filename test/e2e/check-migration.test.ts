@@ -97,7 +97,7 @@ describe("sluice check --migration", () => {
       "✗ GitRepository/apps/azure: spec.provider azure is not supported: give a secretRef with a personal access token, or leave this GitRepository to Flux",
       "✗ Kustomization/apps/generated: can't access 'ExternalArtifact/apps/fleet', ExternalArtifact feature gate is disabled",
       `✗ --watch-label-selector of image-reflector-controller: not honoured: ${unhonouredFlags.get("watch-label-selector")}`,
-      "✗ not everything can move as it is: mend what is marked with ✗ and check again",
+      "✗ not everything can move yet: correct what is marked with ✗ and check again",
     ]);
     expect(code).toBe(1);
   });
@@ -111,7 +111,7 @@ describe("sluice check --migration", () => {
     expect(`${err}${out}`).not.toContain("xoxb-1");
   });
 
-  test("-o json prints no character of an object as it is that could move the cursor of a terminal", async () => {
+  test("-o json escapes every character of an object that could move the cursor of a terminal", async () => {
     const spec = {
       interval: "1m",
       bucketName: "a\u009b2J\u202e",
@@ -150,11 +150,11 @@ describe("sluice check --migration", () => {
     );
   });
 
-  test("names what it may not read with the right that is missing, and does not say that everything can move", async () => {
+  test("names what it may not read and the missing right, and does not say that everything can move", async () => {
     await using front = await userFront({ server: new URL(flux.server.url) }, "somebody");
     const kubeconfig = await kubeconfigFor(`http://127.0.0.1:${front.port}`, "forbidden");
     const { code, err } = await check(kubeconfig);
-    expect(err).toContain("✗ kustomizations.kustomize.toolkit.fluxcd.io: not read, so nothing is known of it: ");
+    expect(err).toContain("✗ kustomizations.kustomize.toolkit.fluxcd.io: not read, so it is unknown: ");
     expect(err).toContain('User "somebody" cannot list resource "kustomizations"');
     expect(err).toContain("⚠️ not known, since the Deployments could not be read; nor are their flags");
     expect(err).toContain("⚠️ what follows lacks what could not be read: do not paste it yet");

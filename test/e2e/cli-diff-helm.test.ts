@@ -173,7 +173,7 @@ describe("sluice diff helmrelease", () => {
   });
 
   test.each([
-    ["a folder without a chart", { "README.md": "" }, "is no chart: it has no Chart.yaml"],
+    ["a folder without a chart", { "README.md": "" }, "is not a chart: it has no Chart.yaml"],
     [
       "a missing dependency",
       {

@@ -204,7 +204,7 @@ describe("the command line and its surroundings", () => {
     expect({ err, code: child.exitCode }).toEqual({ err: "", code: 141 });
   });
 
-  test("version prints the version of the package, also as --version", async () => {
+  test("version prints the version of the package, as does --version", async () => {
     expect(await world.runIn({}, "--version")).toEqual({ code: 0, out: "sluice version 0.1.0\n", err: "" });
     expect(await world.runIn({}, "version")).toEqual({ code: 0, out: "sluice: v0.1.0\n", err: "" });
     expect(JSON.parse((await world.runIn({}, "version", "-o", "json")).out)).toEqual({ sluice: "v0.1.0" });

@@ -91,7 +91,7 @@ describe("installing packages before the demo and the tests", () => {
     expect(stderr).toContain("✗ npm ci has failed (it ended with 7)");
   });
 
-  test.skipIf(oldNode === undefined)("by a Node that is too old reports that if it brought no newer one", () => {
+  test.skipIf(oldNode === undefined)("by a Node that is too old reports that if it did not bring a newer one", () => {
     const { status, stderr } = install({}, oldNode);
     expect(status).toBe(1);
     expect(stderr).toMatch(

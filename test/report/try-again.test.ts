@@ -64,7 +64,7 @@ test("an error outside of any test is a failure, in the first run and in the sec
   expect(tryAgain({ "a.test.ts": leaves }).status).toBe(1);
 });
 
-test("nothing is retried if more than five files failed, if none did, and without a report", () => {
+test("nothing is retried if more than five files failed, if none failed, or without a report", () => {
   const six = Array.from({ length: 6 }, (_, at) => [`${at}.test.ts`, passes] as const);
   expect(tryAgain(Object.fromEntries(six))).toMatchObject({ status: 1, isRun: false });
   expect(tryAgain({})).toMatchObject({ status: 1, isRun: false });

@@ -5,7 +5,7 @@ export const declaredAlertProvider = {
   ...staticParts,
   kind: "AlertProvider",
   plural: "alertproviders",
-  description: "AlertProvider is where Canaries send alerts to.",
+  description: "AlertProvider is a receiver of alerts from Canaries.",
   columns: [{ name: "Type", type: "string", jsonPath: ".spec.type" }],
   schemas: async () => {
     const { AlertProviderSpec } = await import("../alert-provider.ts");

@@ -5,7 +5,7 @@ export const declaredNotificationProvider = {
   ...notificationParts,
   kind: "Provider",
   plural: "providers",
-  description: "Provider is where Alerts send events to.",
+  description: "Provider is a receiver of events from Alerts.",
   schemas: async () => {
     const { NotificationProviderSpec } = await import("../notification-provider.ts");
     return { spec: NotificationProviderSpec };

@@ -70,7 +70,7 @@ export function wouldTakeAlong(staying: readonly Staying[]): string {
   const names = staying.map(({ ref: each, owner, why }) => {
     return `${subject(each)}${owner === undefined ? "" : ` of ${owner}`}${why === undefined ? "" : ` (${why})`}`;
   });
-  return `it would take along what is still wanted: ${someOf(names)}`;
+  return `it would also delete objects that are still wanted: ${someOf(names)}`;
 }
 
 /** The owners that stay, and their objects. An owner that this prune deletes with its objects does not count. */

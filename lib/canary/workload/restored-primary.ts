@@ -54,7 +54,7 @@ async function remake(target: LiveObject, kind: PodKind, step: WorkloadStep): Pr
   deps.log.warn("the primary of a canary is made again", { canary: canaryText(canary), object: what });
   return {
     kind: "restored",
-    text: `${what} was gone: it is made again of what was last promoted${counted(", with", replicas)}`,
+    text: `${what} was gone: it is created again from what was last promoted${counted(", with", replicas)}`,
   };
 }
 

@@ -53,7 +53,7 @@ function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpe
   const [field] = unsafe;
   const mend = "log in with a secretRef";
   if (field !== undefined) {
-    const why = "cannot be set with provider aws, whose signatures are for AWS alone";
+    const why = "cannot be set with provider aws, which signs requests for AWS alone";
     throw new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or ${mend}`);
   }
   if (isAmazonS3(hostOf(endpoint, region))) return;

@@ -34,7 +34,7 @@ export async function isPrimaryKept(ctx: CanaryContext): Promise<boolean> {
 
 /** Nothing keeps what was promoted, so the status no longer names it: an initialisation that fails may then begin again with another target. */
 async function initialise(why: string, ctx: CanaryContext): Promise<void> {
-  await ctx.say("Warning", `${why}. The target is new: it is initialised as it is now`);
+  await ctx.say("Warning", `${why}. The target is new: it is initialised in its present state`);
   const { lastPromotedSpec: _, ...status } = ctx.status();
   await ctx.write(inPhase(status, "Initializing", ctx.canary.analysis, ctx.at()));
 }

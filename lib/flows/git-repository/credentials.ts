@@ -81,6 +81,9 @@ function trustOf(secret: SecretData | undefined): Pick<HttpCredentials, "tls" | 
   return unusable === undefined ? { tls: { ...trust, cert, key } } : { tls: trust, unusable };
 }
 
+const loginMend =
+  "name a Secret with the keys identity and known_hosts in spec.secretRef: sluice create secret git makes one";
+
 /** The login for a repository over ssh, from a Secret. Throws a {@link Failure}, or the reason with which the run's signal was aborted. */
 export async function sshCredentials(
   secret: SecretData | undefined,
@@ -93,8 +96,8 @@ export async function sshCredentials(
   },
 ): Promise<SshCredentials> {
   const [identity = "", knownHosts = ""] = [secret?.get("identity"), secret?.get("known_hosts")];
-  if (identity === "") throw notConfigured("invalid 'ssh' auth option: 'identity' is required");
-  if (knownHosts === "") throw notConfigured("invalid 'ssh' auth option: 'known_hosts' is required");
+  if (identity === "") throw notConfigured(`invalid 'ssh' auth option: 'identity' is required; ${loginMend}`);
+  if (knownHosts === "") throw notConfigured(`invalid 'ssh' auth option: 'known_hosts' is required; ${loginMend}`);
   const { PassphraseMissing, parseSshKey } = await import("../../sources/git/ssh-key.ts");
   try {
     const reader = { tenant: { cluster: run.key.cluster, namespace }, signal: run.signal };

@@ -126,7 +126,7 @@ function idleFieldsWarning({ ref = {} }: GitRepositorySpec, ctx: SourceContext):
   const idle = idleFields(ref);
   if (isTold || idle.length === 0) return undefined;
   const fields = idle.map((field) => `spec.ref.${field}`).join(" and ");
-  const message = `${fields} ${idle.length === 1 ? "changes" : "change"} nothing beside spec.ref.${countingField(ref)}, which counts`;
+  const message = `${fields} ${idle.length === 1 ? "changes" : "change"} nothing, since spec.ref.${countingField(ref)} takes precedence`;
   return { type: "Warning", reason: "AmbiguousReference", message, annotations: {} };
 }
 

@@ -147,7 +147,7 @@ export function refuseAwsLogin(url: URL, hasProxy: boolean): void {
 }
 
 function unsafeField(field: string): Failure {
-  const why = "cannot be set with provider aws, whose login is for AWS alone";
+  const why = "cannot be set with provider aws, which logs in to AWS alone";
   return new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or log in with a secretRef`);
 }
 

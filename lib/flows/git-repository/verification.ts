@@ -113,7 +113,7 @@ async function verifyTag({ commit, tag, objects }: Revision, keys: Keys, now: nu
   const failed = `signature verification of tag '${name}' failed`;
   // The server says where a tag points; only the signed object proves it.
   if (!(await leadsTo(tag.oid, commit, objects))) {
-    throw new Failure("InvalidTagSignature", `${failed}: the tag does not lead to the commit '${commit}'`);
+    throw new Failure("InvalidTagSignature", `${failed}: the tag does not point to the commit '${commit}'`);
   }
   return `tag '${name}' with key '${await keyOf(() => object, keys, now, "InvalidTagSignature", failed)}'`;
 }

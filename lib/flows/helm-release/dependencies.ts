@@ -11,18 +11,13 @@ import { suspendedText } from "../owner/suspended-dependency.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked, terminal } from "./blocked.ts";
 import { chartSourceKey } from "./chart-source.ts";
-
-function dependencyKey(
-  { name, namespace }: { readonly name: string; readonly namespace?: string },
-  ctx: HelmReleaseContext,
-): WorkKey {
-  const { cluster } = ctx.run.key;
-  return { cluster, group: helmGroup, kind: "HelmRelease", namespace: namespace ?? ctx.namespace, name };
-}
+import { cycleText, dependencyKey } from "./dependency-cycle.ts";
 
 /** The keys of the HelmReleases that must be ready first. */
 export function dependencyKeys(ctx: HelmReleaseContext): readonly WorkKey[] {
-  return (ctx.release.spec.dependsOn ?? []).map((dependency) => dependencyKey(dependency, ctx));
+  return (ctx.release.spec.dependsOn ?? []).map((dependency) =>
+    dependencyKey(dependency, ctx.namespace, ctx.run.key.cluster),
+  );
 }
 
 /** Subscribes a HelmRelease to its source, its dependencies and the objects that it reads at home, and to nothing else. */
@@ -47,7 +42,7 @@ export async function subscribeForRun(ctx: HelmReleaseContext): Promise<void> {
  */
 export async function checkDependencies(ctx: HelmReleaseContext): Promise<void> {
   for (const dependency of ctx.release.spec.dependsOn ?? []) {
-    const key = dependencyKey(dependency, ctx);
+    const key = dependencyKey(dependency, ctx.namespace, ctx.run.key.cluster);
     const problem = await problemOf(key, dependency.readyExpr ?? "", ctx);
     if (problem === undefined) continue;
     const { isMissing = false, text } = problem;
@@ -82,7 +77,9 @@ async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContex
     if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval` };
     if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
-  return isReadyNow(live) ? undefined : { text: `dependency '${name}' is not ready${suspended}` };
+  if (isReadyNow(live)) return undefined;
+  const cycle = readyExpr === "" ? await cycleText(key, live, ctx) : "";
+  return { text: `dependency '${name}' is not ready${suspended}${cycle}` };
 }
 
 /** Why a HelmRelease of this namespace may not have the `readyExpr` of a dependency evaluated; undefined if it may. Pure. */

@@ -87,5 +87,9 @@ function refused(error: HelmEngineError, references: ReleaseValues["references"]
   if (error.reason === "values") return new Blocked("ValuesError", message, { retry: "backoff", event, cause: error });
   if (error.reason === "busy" || error.reason === "unavailable") return error;
   // Flux's event lacks the beginning.
-  return new Blocked("ArtifactFailed", `Could not load chart: ${message}`, { retry: "backoff", event, cause: error });
+  return new Blocked("ArtifactFailed", `Could not load chart: ${message}`, {
+    retry: "backoff",
+    event,
+    cause: error,
+  });
 }

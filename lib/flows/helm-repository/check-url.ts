@@ -5,7 +5,7 @@ import { goUrlFault } from "../../core/go-url-fault.ts";
 export function checkRepositoryUrl(url: string): void {
   const invalid = (why: string) => new Failure("URLInvalid", `invalid Helm repository URL: ${why}`);
   if (url.startsWith("oci://")) {
-    throw invalid("'oci' URL scheme cannot be used with 'default' HelmRepository type");
+    throw invalid("'oci' URL scheme cannot be used with 'default' HelmRepository type; set spec.type: oci");
   }
   const fault = goUrlFault(url);
   const shown = JSON.stringify(shownUrl(url));

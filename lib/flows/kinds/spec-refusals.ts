@@ -95,7 +95,7 @@ function failureOf(check: () => void): Failure | undefined {
 
 function notKnown(fields: readonly string[]): Failure {
   const [is, them] = fields.length === 1 ? ["is a field", "it"] : ["are fields", "them"];
-  const message = `${fields.join(", ")} ${is} that Sluice does not know, and ignores: remove ${them}, or use a release that knows ${them}`;
+  const message = `${fields.join(", ")} ${is} that Sluice does not know and ignores: remove ${them}, or use a release that knows ${them}`;
   return new Failure("UnsupportedField", message);
 }
 

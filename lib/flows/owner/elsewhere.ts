@@ -121,7 +121,7 @@ export async function letGoElsewhere(
         left.map(({ id }) => subject(parseEntryId(id))),
         maxNamedElsewhere,
       );
-      const message = `left in the cluster known as ${clusterUid}, in which nothing is deleted: ${names}`;
+      const message = `left in the cluster known as ${clusterUid}, where nothing is deleted: ${names}`;
       ending.record({ type: "Warning", reason: "TargetChanged", message, annotations });
       deps.log.warn("objects are left in another cluster", { ...run.key, clusterUid, objects: left.length });
     }

@@ -72,7 +72,10 @@ async function verifyByCosign(
   const data = await verificationSecret(secretRef.name, ctx);
   // In the order of their names, so that the same Secret always fails with the same text.
   const keys = [...data].filter(([name]) => name.endsWith(".pub")).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const { verifyByKeys } = await import("../../sources/oci/verify/cosign-by-key.ts");
+  const { noMatch, verifyByKeys } = await import("../../sources/oci/verify/cosign-by-key.ts");
+  if (keys.length === 0) {
+    throw new SignatureFault(`${noMatch(artifact.reference).message}; the Secret has no key that ends in .pub`);
+  }
   return verifyByKeys(artifact, new Map(keys), checking);
 }
 

@@ -25,7 +25,7 @@ export async function downloadArtifact(
   const [algorithm = "", wanted = ""] = digest.split(":");
   if (!algorithms.has(algorithm)) {
     const known = [...algorithms].join(", ");
-    throw new Failure("ArtifactFailed", `failed to verify archive: digest '${digest}' is of none of ${known}`);
+    throw new Failure("ArtifactFailed", `failed to verify archive: digest '${digest}' is not one of ${known}`);
   }
   const { maxPackedBytes: maxBytes } = defaultArchiveLimits;
   const request = { method: "GET", url, timeoutMs, maxBytes, maxRedirects } as const;

@@ -85,7 +85,7 @@ export class PathFollower {
       if (target === undefined || isOutside || hops > maxHops) {
         if (bounds === "inside") return undefined;
         throw new RangeError(
-          `spec.update.path leads to the link ${at.join("/")}, which cannot be resolved: name its folder instead`,
+          `spec.update.path points to the link ${at.join("/")}, which cannot be resolved: name its folder instead`,
         );
       }
       at = target.startsWith("/") ? [] : at.slice(0, -1);

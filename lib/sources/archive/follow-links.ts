@@ -64,15 +64,15 @@ export async function followLinks(tree: LinkedTree, signal: AbortSignal): Promis
     pathBytes += bytes;
     if (bytes > maxPathBytes) {
       const shown = `'${entry.path.slice(0, 100)}…'`;
-      throw fault(`links lead to a path of more than ${maxPathBytes} bytes: ${shown}`);
+      throw fault(`links point to a path of more than ${maxPathBytes} bytes: ${shown}`);
     }
     if (pathBytes > maxPathsBytes) {
-      const what = `with what its links lead to, the paths of the ${whole} have`;
+      const what = `with the targets of its links, the paths of the ${whole} have`;
       throw fault(`${what} more than ${maxPathsBytes} bytes together`);
     }
     copied.push(entry);
     if (copied.length <= maxEntries) return;
-    throw fault(`with what its links lead to, the ${whole} has more than ${maxEntries} files and folders`);
+    throw fault(`with the targets of its links, the ${whole} has more than ${maxEntries} files and folders`);
   };
 
   const waiting: Copy[] = [];

@@ -109,7 +109,7 @@ export async function withLinksFollowed(
   const followed = await followLinks({ entries: tree, ...words, maxEntries, maxPathBytes, maxPathsBytes }, signal);
   const bytes = followed.reduce((sum, entry) => sum + (entry.type === "file" ? (sizes.get(entry.read) ?? 0) : 0), 0);
   if (bytes <= limits.maxBytes) return followed;
-  throw new RangeError(`with what its links lead to, the archive is bigger than ${limits.maxBytes} bytes`);
+  throw new RangeError(`with the targets of its links, the archive is bigger than ${limits.maxBytes} bytes`);
 }
 
 function placeLink(tree: Map<string, LinkedEntry>, link: Link): void {

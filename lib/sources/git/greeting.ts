@@ -114,5 +114,5 @@ function sha256(): GitFault {
 }
 
 function strange(): GitFault {
-  return new GitFault("protocol", "the answer is not git's: it lists what is not a ref");
+  return new GitFault("protocol", "the answer is not git's: it lists an entry that is not a ref");
 }

@@ -169,7 +169,7 @@ async function treeOf(objects: GitObjects, oid: string): Promise<string | undefi
     if (type === "blob") return undefined;
     at = parseTag(bytes).object;
   }
-  throw new GitFault("too-large", `tag ${oid} leads to a tag more than ${maxTagChain} times`);
+  throw new GitFault("too-large", `tag ${oid} points to a tag more than ${maxTagChain} times`);
 }
 
 function bothOf(first: GitObjects, second: GitObjects, owned: AsyncDisposableStack): GitObjects {

@@ -50,7 +50,7 @@ export async function openPack(
   }
 }
 
-/** The known facts about the entries, by their positions in the pack. A pack may have a million, so these are no objects. */
+/** The known facts about the entries, by their positions in the pack. A pack may have a million entries, so the facts are in arrays. */
 interface Entries {
   readonly count: number;
   /** Where each begins, and at last where they end. */
@@ -90,7 +90,7 @@ async function scan(pack: PackFile, unpack: Unpacker, slices: TimeSlices): Promi
       await setOid(entries, position, bytes, slices);
     } else {
       const base = positionAt(entries.offsets, position, at - header.baseDistance);
-      if (base === none) throw damagedPack("a delta is for what is not an entry");
+      if (base === none) throw damagedPack("a delta has a base that is not an entry");
       addDelta(entries, base, position);
     }
     at = end;

@@ -52,7 +52,7 @@ export function dryRunContract(start: StartCluster): void {
       expect(metadata.resourceVersion).toBeUndefined();
     });
 
-    test("fills in what the server fills in, and raises the generation as the change would", async () => {
+    test("fills in the server's defaults, and raises the generation like the change itself", async () => {
       await apply(deployment());
       const { object } = await apply(deployment("example.test/app:2"), "alpha", { dryRun: true });
       expect(object).toMatchObject({ metadata: { generation: 2 }, spec: { progressDeadlineSeconds: 600 } });

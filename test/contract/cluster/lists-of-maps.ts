@@ -43,7 +43,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(await containersOf()).toMatchObject([{ name: "app" }, { name: "other" }]);
     });
 
-    test("a list item that another manager partly owns stays, without fields that no manager sends any more", async () => {
+    test("a list item that another manager partly owns stays, without the fields that no manager sends any more", async () => {
       const side = { name: "side", image: "example.test/side:1" };
       await apply(deployment());
       await apply(withContainers([{ ...side, workingDir: "/w" }]), "beta");

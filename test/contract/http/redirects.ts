@@ -69,7 +69,7 @@ export function redirectsContract(open: OpenHttp): void {
       ]);
     });
 
-    test("that comes back from another host sends no credentials, because that host may have caused it", async () => {
+    test("that comes back from another host sends no credentials, because that host may have sent it", async () => {
       const seen: unknown[] = [];
       let own = "";
       const elsewhere = await serve((request, response) => redirect(`${own}/end`)(request, response));
@@ -85,7 +85,7 @@ export function redirectsContract(open: OpenHttp): void {
       ]);
     });
 
-    test("sends a client certificate only to the host that it is for", async () => {
+    test("sends a client certificate only to its own host", async () => {
       const seen: string[] = [];
       const note =
         (name: string, then: RequestListener): RequestListener =>

@@ -162,7 +162,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     const { code, err } = await bootstrap(host.token, "--path=clusters/old", "-n", "fifth");
     expect([code, lastLine(err)]).toEqual([
       1,
-      "✗ clusters/old/fifth/gotk-sync.yaml is there and names no cluster, so another one may follow ./clusters/old: choose another --path, or give --force if none does",
+      "✗ clusters/old/fifth/gotk-sync.yaml exists and names no cluster, so another cluster may follow ./clusters/old: choose another --path, or give --force if no other cluster does",
     ]);
   });
 

@@ -292,7 +292,9 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
     test("an invalid login secret is refused without quoting it", async () => {
       text = "hunter2";
       const refused = run(request({ secrets: [login] }));
-      await expect(refused).rejects.toThrow(`the secret ${stored} in Secrets Manager is no login: store {"username"`);
+      await expect(refused).rejects.toThrow(
+        `the secret ${stored} in Secrets Manager is not a login: store {"username"`,
+      );
       await expect(refused).rejects.not.toThrow("hunter2");
     });
   });

@@ -105,7 +105,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
     const inTime = { timeout: repeatedTimeoutMs(writes) };
     test("after a handler is killed at any write, the next one finishes", inTime, async () => {
       const whole = cluster;
-      for (let survived = 0; survived < writes; survived += inGateOrDeep(3, 1)) {
+      for (let survived = 0; survived < writes; survived += inGateOrDeep(7, 1)) {
         await clear(whole);
         let left = survived;
         cluster = {

@@ -207,7 +207,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       expect(await there("a")).toBeUndefined();
       expect(await world.get("ConfigMap", "a")).toBeDefined();
-      const left = `left in the cluster known as ${await world.cluster.uid(signal)}, in which nothing is deleted: ConfigMap/${namespace}/a`;
+      const left = `left in the cluster known as ${await world.cluster.uid(signal)}, where nothing is deleted: ConfigMap/${namespace}/a`;
       expect(await world.events("app")).toContainEqual(`Warning TargetChanged: ${left}`);
     });
 

@@ -164,7 +164,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       await world.publish("v2", [], { folders: { a: [], b: [placed] } });
       await world.run("a");
       expect(await world.ready("a")).toContain(
-        `Namespace/${within} prune refused: it would take along what is still wanted: ` +
+        `Namespace/${within} prune refused: it would also delete objects that are still wanted: ` +
           `ConfigMap/${within}/x of Kustomization/${world.namespace}/b; `,
       );
     });

@@ -9,7 +9,7 @@ export const elsewhere = { targetNamespace: undefined };
 
 /** Says that pruning the subject would take along these, as a Kustomization says it. */
 export const pruneRefused = (subject: string, wanted: string): string =>
-  `${subject} prune refused: it would take along what is still wanted: ${wanted}; ` +
+  `${subject} prune refused: it would also delete objects that are still wanted: ${wanted}; ` +
   `put it back, take that out too, or annotate it with ${kustomizeGroup}/prune: disabled to keep it`;
 
 /** Runs it until a stage that needs a moment is over: how many runs that takes depends on how quick the server is. */

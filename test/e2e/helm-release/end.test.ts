@@ -184,7 +184,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
       `Warning UninstallFailed: unable to read KubeConfig secret '${namespace}/remote' error: secrets "remote" not found: release ` +
         `${namespace}/app.v1 with chart app@1.0.0 is not uninstalled, and stays in its cluster`,
       `Normal HelmChartDeleted: deleted HelmChart '${namespace}/chart'`,
-      `Warning TargetChanged: left in the cluster known as unread:there, in which nothing is deleted: ConfigMap/${namespace}/a`,
+      `Warning TargetChanged: left in the cluster known as unread:there, where nothing is deleted: ConfigMap/${namespace}/a`,
     ]);
   });
 
@@ -198,11 +198,11 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     expect(await scene.isHeld()).toBe(false);
     expect(await scene.get("ConfigMap", "a")).toBeDefined();
     expect(told(scene)).toEqual([
-      `Warning TargetChanged: left in the cluster known as unread:there, in which nothing is deleted: ConfigMap/${scene.namespace}/a`,
+      `Warning TargetChanged: left in the cluster known as unread:there, where nothing is deleted: ConfigMap/${scene.namespace}/a`,
     ]);
   });
 
-  test("that never reached its cluster needs none", async () => {
+  test("that never reached its cluster is deleted without one", async () => {
     const scene = await actionScene(embedded.cluster, `end-${scenes++}`);
     const opened = async () => {
       throw new KubeconfigFault("no kubeconfig");
@@ -220,7 +220,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     expect(await scene.get("ConfigMap", "a")).toBeDefined();
     expect(await scene.get("Secret", "sh.helm.release.v1.app.v1")).toBeDefined();
     expect(told(scene)).toContain(
-      `Warning TargetChanged: left in the cluster known as unread:there, in which nothing is deleted: ConfigMap/${scene.namespace}/a`,
+      `Warning TargetChanged: left in the cluster known as unread:there, where nothing is deleted: ConfigMap/${scene.namespace}/a`,
     );
   });
 });

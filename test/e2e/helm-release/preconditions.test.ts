@@ -245,6 +245,18 @@ describe("a dependency of a HelmRelease", () => {
     expect(await scene.condition("Ready")).toBe(`False DependencyNotReady: ${message}`);
   });
 
+  test("that depends on it in turn is named with the whole circle", async () => {
+    const scene = await newScene();
+    await scene.publish(chart);
+    await scene.release(dependent());
+    await base(scene, false, { dependsOn: [{ name: "app" }] });
+    const at = scene.namespace;
+    await scene.run();
+    expect(await scene.condition("Ready")).toBe(
+      `False DependencyNotReady: dependency '${at}/base' is not ready: circular dependency detected: ${at}/app -> ${at}/base -> ${at}/app`,
+    );
+  });
+
   const readyExpr = "dep.metadata.name == 'base' && self.metadata.name == 'app'";
 
   test("23/17: with a readyExpr is ready by the expression, and not by its own conditions", async () => {

@@ -111,7 +111,7 @@ describe("the tests of a release", () => {
     expect(scene.writes).toEqual(["created ConfigMap/a", "deleted ConfigMap/a", "created ConfigMap/a"]);
   });
 
-  test("that ended do not run again in the same attempt: their result is read, also a failure", async () => {
+  test("that ended do not run again in the same attempt: their result is read, even a failure", async () => {
     const scene = await newScene([pod("a")]);
     await run(scene);
     await scene.settle("Pod", "a", { phase: "Failed" });

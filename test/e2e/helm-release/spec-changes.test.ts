@@ -112,7 +112,7 @@ describe("server-side apply of a release", () => {
     expect(await managers(scene)).toContain("helm-controller Apply");
   });
 
-  test("23/48: makes upgrade.force replace nothing: an immutable field is refused with and without it", async () => {
+  test("23/48: upgrade.force replaces nothing: an immutable field is refused with and without it", async () => {
     const fixed = (color: string) => `${configMap.replace("blue", color)}immutable: true\n`;
     const scene = await released({ upgrade: { force: true } }, { a: fixed("blue") });
     const uid = (await scene.get("v1", "ConfigMap", "a"))?.metadata.uid;

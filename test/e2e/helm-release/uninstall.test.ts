@@ -251,12 +251,12 @@ describe("the uninstall of a release", () => {
     expect((await run(scene)).kind).toBe("succeeded");
     expect(scene.writes).toEqual(["deleted ConfigMap/a"]);
     expect(scene.events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual([
-      `Warning PruneFailed: Namespace/${within} not deleted: it would take along what is still wanted: ` +
+      `Warning PruneFailed: Namespace/${within} not deleted: it would also delete objects that are still wanted: ` +
         `ConfigMap/${within}/db of Kustomization/${scene.namespace}/tenant`,
     ]);
   });
 
-  test("keeps a definition of which a Kustomization has objects", async () => {
+  test("keeps a definition if a Kustomization has objects of it", async () => {
     const scene = await newScene();
     const group = `${scene.namespace}.example.com`;
     await installed(scene, [widgetDefinition(group)]);
@@ -265,7 +265,7 @@ describe("the uninstall of a release", () => {
     expect((await run(scene)).kind).toBe("succeeded");
     expect(scene.writes).toEqual([]);
     expect(scene.events.map(({ message }) => message)).toEqual([
-      `CustomResourceDefinition/widgets.${group} not deleted: it would take along what is still wanted: ` +
+      `CustomResourceDefinition/widgets.${group} not deleted: it would also delete objects that are still wanted: ` +
         `Widget/${scene.namespace}/w of Kustomization/${scene.namespace}/tenant`,
     ]);
   });

@@ -37,12 +37,12 @@ describe("the packed command, installed by npm without a checkout and without a 
     expect(help).toMatchObject({ code: 0, out: expect.stringContaining("completion <shell>") });
   });
 
-  test("brings no package, and the licence and notices of what is in it", async () => {
+  test("brings no package, and the licence and notices of its content", async () => {
     const files = await readdir(join(installed.dist, ".."));
     expect(files.toSorted()).toEqual(["LICENSE", "NOTICE", "README.md", "dist", "package.json"]);
   });
 
-  test("loads each of its files on this Node, but for sluice local", async () => {
+  test("loads each of its files on this Node, except for sluice local", async () => {
     const script = `
       const { readdirSync } = await import("node:fs");
       const folder = process.argv[1];
@@ -54,7 +54,7 @@ describe("the packed command, installed by npm without a checkout and without a 
     expect(await installed.run("node", node)).toEqual({ code: 0, out: "", err: "" });
   });
 
-  test("prints the settings with what each is for", async () => {
+  test("prints the settings, each with its description", async () => {
     expect(await installed.sluice({}, "settings")).toMatchObject({
       code: 0,
       out: expect.stringContaining("# default"),
@@ -112,13 +112,10 @@ describe("the packed command, installed by npm without a checkout and without a 
     });
   });
 
-  test.skipIf(oldNode === undefined)(
-    "runs other commands on a state folder's cluster where there is no SQLite",
-    async () => {
-      const { code, err } = await sluice("take-over", "--state", join(world.folder, "state"));
-      expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("already belongs to local-") });
-    },
-  );
+  test.skipIf(oldNode === undefined)("runs other commands on a state folder's cluster without SQLite", async () => {
+    const { code, err } = await sluice("take-over", "--state", join(world.folder, "state"));
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("already belongs to local-") });
+  });
 });
 
 /** Where a program is on this machine. */
@@ -147,7 +144,7 @@ describe("the completion of the installed command", () => {
     });
   });
 
-  test.skipIf(zsh === undefined)("in zsh offers commands with what they do", async () => {
+  test.skipIf(zsh === undefined)("in zsh offers commands with their descriptions", async () => {
     const script = `
       autoload -Uz compinit; compinit -u -D
       source <(sluice completion zsh)
@@ -160,7 +157,7 @@ describe("the completion of the installed command", () => {
     });
   });
 
-  test.skipIf(fish === undefined)("in fish offers commands with what they do", async () => {
+  test.skipIf(fish === undefined)("in fish offers commands with their descriptions", async () => {
     const script = "sluice completion fish | source; complete -C 'sluice get ku'";
     expect(await installed.run(fish ?? "", ["-N", "-c", script])).toMatchObject({
       code: 0,

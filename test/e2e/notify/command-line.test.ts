@@ -63,7 +63,7 @@ describe("create alert and alert-provider", () => {
     expect([code, err]).toEqual([
       0,
       expect.stringMatching(
-        /✔ Alert lost is ready\n.*there is no Provider chat in namespace default: nothing is sent until it is made, for example with sluice create alert-provider chat\n$/,
+        /✔ Alert lost is ready\n.*there is no Provider chat in namespace default: nothing is sent until it exists; create it, for example with sluice create alert-provider chat\n$/,
       ),
     ]);
     await sh("delete alert lost --silent");

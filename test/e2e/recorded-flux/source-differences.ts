@@ -13,7 +13,7 @@ const ambiguous = {
   object: "GitRepository/app",
   type: "Warning",
   reason: "AmbiguousReference",
-  message: "spec.ref.semver and spec.ref.branch change nothing beside spec.ref.tag, which counts",
+  message: "spec.ref.semver and spec.ref.branch change nothing, since spec.ref.tag takes precedence",
   source: "source-controller",
 };
 const [mainStored, libStored] = [

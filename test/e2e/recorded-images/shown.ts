@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { withoutMends } from "../../doubles/without-mends.ts";
 import type { Left } from "./recording.ts";
 
 const Managed = z.array(
@@ -63,7 +64,7 @@ function comparableValue(value: Json): Json {
 
 /** Without the resolver that Go names, and without durations that are no whole hour. */
 function comparableText(text: string): string {
-  return text
+  return withoutMends(text)
     .replaceAll(/(lookup \S+) on \S+: /g, "$1: ")
     .replace(/next scan in (?!1h0m0s$)\S+$/, "next scan in <duration>");
 }

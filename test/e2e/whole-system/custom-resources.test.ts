@@ -24,7 +24,7 @@ describe.skipIf(parts === undefined)("custom resources, if SLUICE_REAL_EKS_CLUST
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test("definitions are installed by a function as Lambda starts it, whose role EKS' authenticator knows", async () => {
+  test("definitions are installed by a function that starts as in Lambda, with a role that EKS' authenticator knows", async () => {
     if (parts === undefined) throw new Error("skipped");
     const { eks } = parts;
     const { server, tls } = await readKubeconfig({ file: eks.kubeconfig, env: {}, homeDir: "/" });

@@ -15,7 +15,7 @@ const parts = realParts();
 const missing = parts === undefined ? undefined : await buildClients();
 
 describe.skipIf(parts === undefined || missing !== undefined)(
-  `the whole system, where SLUICE_REAL_EKS_CLUSTER and all others name real parts (npm run real -- up)${missing ?? ""}`,
+  `the whole system, if SLUICE_REAL_EKS_CLUSTER and all others name real parts (npm run real -- up)${missing ?? ""}`,
   () => {
     // Asked for by tests only, so that those that are skipped are listed.
     const real = (): RealParts => {

@@ -125,7 +125,7 @@ describe("a list of layers", () => {
     ]);
   });
 
-  test("an import that is listed and that no file has is refused", () => {
+  test("an import that is listed and that no file uses is refused", () => {
     const generous = [...list.slice(0, 2), { folder: "high", imports: ["low", "low/part"], why: "" }];
     expect(faultsOf({}, generous)).toEqual(["high may import low, and no file does: leave it out"]);
   });

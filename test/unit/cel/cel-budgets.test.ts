@@ -3,9 +3,10 @@ import { JsonText, maxDeliveryCost, maxFilterCost, maxRunCost } from "../../../l
 import { wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import { maxWaitingRequests } from "../../../lib/engine/module-threads.ts";
-import { unhurriedLimits } from "../../doubles/unhurried-cel.ts";
-import { cel, forever, options } from "./cel-results.ts";
+import { unhurriedCel, unhurriedLimits } from "../../doubles/unhurried-cel.ts";
+import { forever, options } from "./cel-results.ts";
 
+const cel = unhurriedCel();
 afterAll(() => cel.close());
 
 describe("a CEL budget", () => {

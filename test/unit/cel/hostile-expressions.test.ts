@@ -3,8 +3,11 @@ import { JsonText } from "../../../lib/cel/cel.ts";
 import { celLimits, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
 import { maxJsonParts } from "../../../lib/core/json-text.ts";
-import { cel, faultOf, forever, options } from "./cel-results.ts";
+import { unhurriedCel } from "../../doubles/unhurried-cel.ts";
+import { forever, options, resultsOf } from "./cel-results.ts";
 
+const cel = unhurriedCel();
+const { faultOf } = resultsOf(cel);
 afterAll(() => cel.close());
 
 describe("a hostile CEL expression", () => {

@@ -4,9 +4,11 @@ import { z } from "zod";
 import { CelFault, type CelProgram, JsonText } from "../../../lib/cel/cel.ts";
 import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
-import { unhurriedLimits } from "../../doubles/unhurried-cel.ts";
-import { cel, faultOf, forever, isCurrent, options } from "./cel-results.ts";
+import { unhurriedCel, unhurriedLimits } from "../../doubles/unhurried-cel.ts";
+import { forever, options, resultsOf } from "./cel-results.ts";
 
+const cel = unhurriedCel();
+const { faultOf, isCurrent } = resultsOf(cel);
 afterAll(() => cel.close());
 const testdata = new URL("../../../engine/cel/testdata/", import.meta.url);
 const valuesText = await readFile(new URL("values.json", testdata), "utf8");

@@ -75,7 +75,7 @@ test("the source of a folder is the address of origin without credentials", asyn
   expect(await (await of("deploy")).source()).toBe("https://git.test/org/app.git");
 });
 
-test("a folder is judged by its own repository where the environment leads to another, as in a hook of git", async () => {
+test("a folder is judged by its own repository even if the environment names another, as in a hook of git", async () => {
   const commit = await committed();
   const names = git("rev-parse", "--local-env-vars").split("\n");
   expect(names).toContain("GIT_DIR");

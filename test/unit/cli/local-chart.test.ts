@@ -65,7 +65,7 @@ test("a path without a chart is named as given", async () => {
   const parent = join(folder, "charts");
   await mkdir(join(parent, "web"), { recursive: true });
   await writeFile(join(parent, "web", "Chart.yaml"), "apiVersion: v2\nname: app\nversion: 1.0.0\n");
-  await expect(packLocalChart(parent, {}, signal)).rejects.toThrow(`${parent} is no chart: it has no Chart.yaml`);
+  await expect(packLocalChart(parent, {}, signal)).rejects.toThrow(`${parent} is not a chart: it has no Chart.yaml`);
 });
 
 test("a missing values file is an error with its path", async () => {

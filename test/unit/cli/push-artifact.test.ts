@@ -155,7 +155,7 @@ esac
     return { said, fault };
   }
 
-  test("warns and goes on if git cannot tell whether there are uncommitted changes", async () => {
+  test("warns and continues if git cannot tell whether there are uncommitted changes", async () => {
     const { said } = await pushed("echo 'fatal: index file corrupt' >&2; exit 128", "1m");
     expect(said).toContain("using source https://git.test/app and revision main@sha1:0123");
     expect(said).toContain(`git cannot tell whether ${folder} has uncommitted changes: index file corrupt`);

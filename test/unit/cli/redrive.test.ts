@@ -94,7 +94,7 @@ describe("sluice redrive", () => {
     expect(world.said()).toContain("no notification");
   });
 
-  test("leaves a message whose queue SQS does not name, and says which option to give", async () => {
+  test("leaves a message if SQS does not name its queue, and says which option to give", async () => {
     const world = redriveWorld([{ id: "a", handle: "a", body: event("shop"), sentAt: 0 }]);
     await world.move("hints");
     expect(world.sent).toEqual([]);
@@ -137,7 +137,7 @@ test.each([
   {
     what: "parked",
     more: [],
-    says: '"parked" is no dead-letter queue: write one of hints, undelivered, wake-ups, notifications',
+    says: '"parked" is not a dead-letter queue: write one of hints, undelivered, wake-ups, notifications',
   },
   { what: "hints", more: ["--from", "HintsDeadLetters"], says: '--from "HintsDeadLetters" is not the URL of a queue' },
   { what: "hints", more: ["--role", "Redrive"], says: '--role "Redrive" is not the ARN of a role' },

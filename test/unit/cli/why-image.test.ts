@@ -134,7 +134,7 @@ describe("why image", () => {
       "committed | ? | ImageUpdateAutomation/flux-system/app | not yet, its last run has set ghcr.io/org/app:1.1.0: failed to checkout source: denied",
     );
     expect(await lines(policy(), repository, automation({ observedPolicies: {} }, { suspend: true }))).toContain(
-      "committed | ? | ImageUpdateAutomation/flux-system/app | not yet, the policy had no part in its last run: suspended",
+      "committed | ? | ImageUpdateAutomation/flux-system/app | not yet, its last run did not use the policy: suspended",
     );
     expect(await lines(policy(), repository)).toContain(
       "committed | ? |  | no ImageUpdateAutomation in namespace flux-system: nothing commits the image",

@@ -50,3 +50,13 @@ test("the check finds a link to a missing file or heading, and skips links in co
   const page = "[a](b.md) [b](#c) [d](README.md) [e](#a--heading) `[f](g.md)`\n## `A` & [heading](#c)\n";
   expect(brokenLinks("page.md", new Map([["page.md", page]]))).toEqual(["page.md: b.md", "page.md: #c", "page.md: #c"]);
 });
+
+test("the index names every page once, and the folder of decisions in place of each", async () => {
+  const index = await readFile(join(root, "docs/README.md"), "utf8");
+  const named = [...index.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = ""]) => normalize(link));
+  const pages: string[] = [];
+  for await (const page of glob("**/*.md", { cwd: join(root, "docs") })) {
+    if (page !== "README.md" && !page.startsWith("maintainers/adr/")) pages.push(page);
+  }
+  expect(named.toSorted()).toEqual([...pages, "maintainers/adr"].toSorted());
+});

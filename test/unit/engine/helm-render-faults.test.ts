@@ -2,8 +2,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { maxLongIntegers } from "../../../lib/core/json.ts";
 import type { Lookup } from "../../../lib/core/ports/helm-engine.ts";
 import { maxLookupBytes, maxLookups } from "../../../lib/engine/wasm-helm.ts";
-import { configMap, forever, helm, inputOf, limits, nothing, rendered } from "./rendered-charts.ts";
+import { configMap, forever, inputOf, limits, nothing, oneHelm, rendering } from "./rendered-charts.ts";
 
+const helm = oneHelm();
+const rendered = rendering(helm);
 afterAll(() => helm.close());
 
 describe("a template that looks objects up", () => {

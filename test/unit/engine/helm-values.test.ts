@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { ValuesText } from "../../../lib/core/ports/helm-engine.ts";
-import { forever, helm, inputOf, limits } from "./rendered-charts.ts";
+import { forever, inputOf, limits, oneHelm } from "./rendered-charts.ts";
 
+const helm = oneHelm();
 afterAll(() => helm.close());
 
 describe("values are composed as Flux does", () => {

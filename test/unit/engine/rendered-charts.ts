@@ -8,8 +8,10 @@ export const forever = new AbortController().signal;
 
 export const limits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 120_000, maxOutputBytes: 64 * 1024 * 1024 };
 
-/** One for all tests: whatever becomes of a request, the next one works. */
-export const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+/** One for all tests of a file, which closes it: whatever becomes of a request, the next one works. */
+export function oneHelm(): ReturnType<typeof wasmHelm> {
+  return wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+}
 
 /** Finds no object. */
 export const nothing: Lookup = async () => undefined;
@@ -43,7 +45,8 @@ export async function inputOf(
   };
 }
 
-/** The rendering of {@link inputOf}. */
-export async function rendered(files: Files, more: Parameters<typeof inputOf>[1] = {}, lookup: Lookup = nothing) {
-  return helm.render(await inputOf(files, more), lookup, limits, forever);
+/** Renders {@link inputOf}. */
+export function rendering(helm: Pick<ReturnType<typeof wasmHelm>, "render">) {
+  return async (files: Files, more: Parameters<typeof inputOf>[1] = {}, lookup: Lookup = nothing) =>
+    helm.render(await inputOf(files, more), lookup, limits, forever);
 }

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import type { Files } from "../sources/helm/charts.ts";
-import { chartYaml, configMap, forever, helm, inputOf, limits, rendered } from "./rendered-charts.ts";
+import { chartYaml, configMap, forever, inputOf, limits, oneHelm, rendering } from "./rendered-charts.ts";
 
+const helm = oneHelm();
+const rendered = rendering(helm);
 afterAll(() => helm.close());
 
 describe("a chart is rendered", () => {

@@ -149,7 +149,7 @@ test.each([{}, { RequestType: "Read" }, "hello", { ResponseURL: "hunter2" }])(
   async (event) => {
     const log = recordedLog();
     const refused = customResource(made, { clock: systemClock, log })(event, never);
-    await expect(refused).rejects.toThrow("the event is no request of CloudFormation for a custom resource");
+    await expect(refused).rejects.toThrow("the event is not CloudFormation's request for a custom resource");
     await expect(refused).rejects.not.toThrow("hunter2");
   },
 );

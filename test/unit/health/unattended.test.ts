@@ -66,7 +66,7 @@ describe("the health of an object that Sluice does not reconcile", () => {
   const behind = release({ status: { observedGeneration: -1 } });
 
   test.each([
-    { name: "before a controller had time to come to it", now: at + attendedWithinMs - 1, status: "InProgress" },
+    { name: "before a controller has had time to start on it", now: at + attendedWithinMs - 1, status: "InProgress" },
     { name: "after that", now: at + attendedWithinMs, status: "Unknown" },
     {
       name: "by our clock, where that of the API server is ahead",

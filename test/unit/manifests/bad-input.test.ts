@@ -50,7 +50,7 @@ describe("bad input is refused with one clear message", () => {
       message: `${decode}missing Resource metadata`,
     },
     {
-      name: "a Secret with an annotation, and without apiVersion: of no object of any kind a value is told on",
+      name: "a Secret with an annotation and without apiVersion: no value of any object is shown",
       text: "kind: Secrets\nmetadata:\n  name: a\n  annotations:\n    last: hunter2\nitems:\n- kind: X\n  spec: {a: [hunter2]}\n",
       message:
         'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"items":[{"kind":"X","spec":{"a":"*****"}}],"kind":"Secrets","metadata":{"annotations":{"last":"*****"},"name":"a"}}',
@@ -182,7 +182,7 @@ describe("unusual input that is valid", () => {
 
 test.each([
   { name: "a large file", rows: 120_000, images: 0 },
-  { name: "a small one that a thousand images are looked for in", rows: 2_000, images: 1_000 },
+  { name: "a small one in which a thousand images are looked for", rows: 2_000, images: 1_000 },
 ])("$name is parsed in a separate thread, while this one continues", async ({ rows, images }) => {
   const text = Array.from({ length: rows }, (_, index) => `  key-${index}: value`).join("\n");
   const spec = { images: Array.from({ length: images }, (_, index) => ({ name: `image-${index}`, newTag: "v1" })) };

@@ -145,12 +145,12 @@ test.each<{ name: string; patch: Patch }>([
     "012",
     "2001-01-01",
   ].map((value) => ({
-    name: `a value for which YAML 1.1 takes another, ${value},`,
+    name: `a value that YAML 1.1 reads differently, ${value},`,
     patch: { patch: `- op: add\n  path: /spec/x\n  value: ${value}\n`, target: { kind: "Deployment" } },
   })),
   { name: "a word that YAML 1.1 reads as a boolean in a merge patch", patch: { patch: `${head}spec: {x: yes}\n` } },
   ...["[{op: add, path: /spec/x, value: 1}]", `[{"op":"add","path":"/spec/x","value":1}] # why`].map((patch) => ({
-    name: `a JSON patch that is no JSON, ${patch},`,
+    name: `a JSON patch that is not JSON, ${patch},`,
     patch: { patch, target: { kind: "Deployment" } },
   })),
   { name: "the text <<", patch: { patch: `${head}spec: {x: '<<'}\n` } },

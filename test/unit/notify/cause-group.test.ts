@@ -42,8 +42,8 @@ describe("the message of an object that waits for another", () => {
 
   test.each([
     { name: "has a reason that was not announced", group: open({ reasons: ["ArtifactFailed"] }), at: 1 },
-    { name: "comes when the first one was lost while being sent", group: open({ sending: begin }), at: sendingMs },
-    { name: "comes after the group was not seen for long", group: open({ isToldByCause: true }), at: quietMs },
+    { name: "comes if the first one was lost on its way", group: open({ sending: begin }), at: sendingMs },
+    { name: "comes if the group was not seen for long", group: open({ isToldByCause: true }), at: quietMs },
   ])("is sent if it $name", ({ at, group }) => {
     const now = begin + at;
     const { isSent, joins, next } = decideWaiting(group, wait(now), now);
@@ -82,7 +82,7 @@ describe("the failure of the cause itself", () => {
   });
 });
 
-describe("an object that waits and that others wait for", () => {
+describe("an object that waits while others wait for it", () => {
   const root = { kind: "GitRepository", namespace: "apps", name: "shop" };
 
   test("is covered by the message about its own dependency, until it fails itself", () => {

@@ -79,7 +79,7 @@ const circle = [
 const pass = (one: World, ms: number) => void (one.state.now += ms);
 
 describe("an outage, grouped into messages", () => {
-  test("of a source with 200 waiting objects sends two messages: that it is down, and that it is over", async () => {
+  test("of a source with 200 waiting objects sends two messages: that it has begun, and that it is over", async () => {
     const one = world();
     await one.send(down(one), failed);
     for (const name of names) await one.send(waiting(one, name), waitsFor(source));
@@ -101,7 +101,7 @@ describe("an outage, grouped into messages", () => {
     await one.send(up(one), ready());
     for (const name of names) await one.send(finished(one, name), ready(source));
     expect(one.said()).toEqual([
-      `app-000: ${waitText}\n\nIt waits for GitRepository/retail/shop. Messages of others that wait for it too are not sent one by one.`,
+      `app-000: ${waitText}\n\nIt waits for GitRepository/retail/shop. Messages of other objects that wait for it are not sent one by one.`,
       `app-000: GitRepository/retail/shop is ready again. 200 objects waited for it:\n${listed(names)}`,
     ]);
   });
@@ -212,7 +212,7 @@ describe("an outage, grouped into messages", () => {
     expect(one.said()).toEqual([]);
   });
 
-  test("that comes again is announced again", async () => {
+  test("that returns is announced again", async () => {
     const one = world({ kinds: ["Kustomization"] });
     for (let round = 0; round < 2; round++) {
       await one.send(waiting(one, "app"), waitsFor(source));
@@ -239,7 +239,7 @@ describe("an outage, grouped into messages", () => {
     );
   });
 
-  test("that comes again within five minutes also ends, even if no object waited for it", async () => {
+  test("that returns within five minutes also ends, even if no object waited for it", async () => {
     const one = world();
     for (let round = 0; round < 2; round++) {
       await one.send(down(one, `failure ${round}`), failed);

@@ -138,7 +138,7 @@ describe("the sweep", () => {
     expect(await swept(250, () => ({}))).toEqual({ woken: 250, reads: 3, sent: 250 });
   });
 
-  test("skips items that others have changed meanwhile, and goes on after a page with only such items", async () => {
+  test("skips items that others have changed meanwhile, and continues after a page with only such items", async () => {
     const put = async ({ key: { name } }: WorkItem) => (Number(name.slice(1)) < 150 ? "conflict" : "stored");
     expect(await swept(250, () => ({ put }))).toEqual({ woken: 100, reads: 3, sent: 100 });
   });

@@ -98,16 +98,19 @@ describe("a delivery with a token of an OIDC provider", () => {
       message:
         'invalid expression for validation "no sub": CEL expression output type mismatch: expected bool, got dyn',
     },
-  ])("30: to a Receiver with a $name that does not compile finds it stalled", async ({ more, message }) => {
-    await world.ready(oidc());
-    const path = world.path();
-    await world.ready(oidc({ oidcProviders: [provider(), provider({ ...more, issuerURL: "https://b.example" })] }));
-    expect(world.conditions()).toEqual(["Stalled=True InvalidCELExpression", "Ready=False InvalidCELExpression"]);
-    expect(world.messageOf("Ready")).toContain(
-      `Reconciliation failed terminally due to configuration error: oidcProviders[1] (issuerURL="https://b.example"): ${message}`,
-    );
-    expect(await world.deliver({ uri: path })).toBe(503);
-  });
+  ])(
+    "30: to a Receiver with a $name that does not compile is answered that the Receiver is stalled",
+    async ({ more, message }) => {
+      await world.ready(oidc());
+      const path = world.path();
+      await world.ready(oidc({ oidcProviders: [provider(), provider({ ...more, issuerURL: "https://b.example" })] }));
+      expect(world.conditions()).toEqual(["Stalled=True InvalidCELExpression", "Ready=False InvalidCELExpression"]);
+      expect(world.messageOf("Ready")).toContain(
+        `Reconciliation failed terminally due to configuration error: oidcProviders[1] (issuerURL="https://b.example"): ${message}`,
+      );
+      expect(await world.deliver({ uri: path })).toBe(503);
+    },
+  );
 
   test("30: to a Receiver with a filter over claims is accepted, and one over a bare claim stalls", async () => {
     await world.ready(oidc({ resourceFilter: "claims.sub == 'a'" }));

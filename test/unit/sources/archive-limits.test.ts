@@ -20,7 +20,7 @@ test("the files of an archive and their copies may have exactly as many bytes as
     withLinksFollowed(archive, { limits: { ...defaultArchiveLimits, maxBytes }, mend: "copy it" }, forever);
   expect(await follow(3 * 40 + 7)).toHaveLength(4);
   await expect(follow(3 * 40 + 6)).rejects.toThrow(
-    `with what its links lead to, the archive is bigger than ${3 * 40 + 6} bytes`,
+    `with the targets of its links, the archive is bigger than ${3 * 40 + 6} bytes`,
   );
 });
 

@@ -386,13 +386,13 @@ describe("links in a layer", () => {
     const links = Array.from({ length: 10 }, (_, index) => ({ name: `l${index}`, type: "2", link: "a" }));
     const large = layerOf({ name: "a", content: "a".repeat(1_000) }, ...links);
     await expect(filesOf(large, {}, { maxBytes: 10_000 })).rejects.toThrow(
-      "with what its links lead to, the archive is bigger than 10000 bytes",
+      "with the targets of its links, the archive is bigger than 10000 bytes",
     );
     await expect(filesOf(large, {}, { maxEntries: 10 })).rejects.toThrow("tar has more than 10 entries");
     const folders = Array.from({ length: 4 }, (_, index) => ({ name: `l${index}`, type: "2", link: "f" }));
     const many = layerOf({ name: "f/a" }, { name: "f/b" }, { name: "f/c" }, ...folders);
     await expect(filesOf(many, {}, { maxEntries: 10 })).rejects.toThrow(
-      "with what its links lead to, the archive has more than 10 files and folders",
+      "with the targets of its links, the archive has more than 10 files and folders",
     );
   });
 

@@ -31,7 +31,7 @@ export function grpcAnalysisMatches(matches: readonly RouteMatch[]): readonly Ga
 function grpcMatch({ uri, method, headers = {}, queryParams = {} }: RouteMatch, field: string): GatewayMatch {
   if (method !== undefined || Object.keys(queryParams).length > 0) {
     throw invalid(
-      `a GRPCRoute knows no ${method === undefined ? "queryParams" : "method"} of ${field}: use uri and headers`,
+      `a GRPCRoute cannot match ${method === undefined ? "queryParams" : "method"} of ${field}: use uri and headers`,
     );
   }
   const called = uri === undefined ? {} : calledMethod(uri, field);
@@ -43,7 +43,7 @@ function calledMethod({ exact = "", prefix = "" }: StringMatch, field: string): 
   if (prefix === "/") return {};
   const [, service = "", method] = /^\/([^/]+)\/([^/]+)$/.exec(exact) ?? /^\/([^/]+)\/$/.exec(prefix) ?? [];
   if (service === "") {
-    throw invalid(`${field}.uri names no call: give it exact /package.Service/Method or prefix /package.Service/`);
+    throw invalid(`${field}.uri is not a call: give it exact /package.Service/Method or prefix /package.Service/`);
   }
   return { method: { type: "Exact", service, ...(method === undefined ? {} : { method }) } };
 }

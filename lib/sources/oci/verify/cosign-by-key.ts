@@ -30,7 +30,7 @@ export async function verifyByKeys(
   const slices = timeSlices(checking.signal);
   for await (const { signed, signature, isAbout } of statementBundles(artifact, checking)) {
     if (slices.isOver()) await slices.pause();
-    if (!isByOneOf(parsed, signed, signature)) checking.refused("a bundle is signed by none of the keys");
+    if (!isByOneOf(parsed, signed, signature)) checking.refused("no key has signed a bundle");
     else if (isAbout(artifact.digest)) return;
     else checking.refused("a signed statement is about another digest");
   }
@@ -38,7 +38,7 @@ export async function verifyByKeys(
     if (slices.isOver()) await slices.pause();
     const fault = isByOneOf(parsed, payload, signature)
       ? claimFault(payload, artifact.digest)
-      : "a signature is by none of the keys";
+      : "no key has made a signature";
     if (fault === undefined) return;
     checking.refused(fault);
   }

@@ -49,7 +49,7 @@ export async function* simpleSignatures(
   });
   if (found === undefined) return;
   const manifest = Manifest.safeParse(jsonOf(found.bytes));
-  if (!manifest.success) return refused(`the manifest ${tag} is not one of signatures that can be read`);
+  if (!manifest.success) return refused(`the manifest ${tag} is not a readable manifest of signatures`);
   for (const { digest: payloadDigest, annotations } of manifest.data.layers) {
     const signatureText = annotations["dev.cosignproject.cosign/signature"] ?? "";
     if (signatureText === "") {

@@ -30,6 +30,12 @@ export interface Resources {
   generation(): number;
 }
 
+/** What a definition in this revision defines. */
+interface Defined {
+  readonly revision: number;
+  readonly resources: readonly Resource[];
+}
+
 /** Kinds that are kept in another group or version than they are asked in. */
 const storedElsewhere: Readonly<
   Record<string, { readonly key: string; readonly group: string; readonly version: string }>
@@ -46,10 +52,19 @@ export function resourcesIn(store: Store): Resources {
   const builtins = new Map(builtinResources.map(builtin).map((resource) => [nameOf(resource), resource]));
   let generation = 0;
   let customs = new Map<string, Resource>();
+  let known = new Map<string, Defined>();
 
+  // Only what has changed is read: definitions are long, and an installation writes many of them.
+  const readDefinition = ({ resource, namespace, name, revision }: StoredObject): readonly [string, Defined] => {
+    const before = known.get(name);
+    if (before?.revision === revision) return [name, before];
+    const stored = store.get({ resource, namespace, name });
+    return [name, { revision, resources: stored === undefined ? [] : customResources(definitionOf(stored)) }];
+  };
   const readDefinitions = (): void => {
     generation += 1;
-    const found = store.list({ resource: definitionsKey }).flatMap((stored) => customResources(definitionOf(stored)));
+    known = new Map(store.list({ resource: definitionsKey, metadataOnly: true }).map(readDefinition));
+    const found = [...known.values()].flatMap(({ resources }) => resources);
     // A served version without its storage version could not read its objects.
     customs = new Map(found.map((resource) => [nameOf(resource), resource]));
   };

@@ -28,7 +28,7 @@ export function settleAfterWrite(cluster: Cluster, resource: Resource, name: str
 function settleDefinition(cluster: Cluster, definitions: Resource, name: string, deleteAll: DeleteAll): void {
   const definition = read(cluster, definitions, name);
   if (definition === undefined || metadataOf(definition)["deletionTimestamp"] === undefined) {
-    return renewAll(cluster, definitions);
+    return renewGroup(cluster, definitions, name);
   }
   const served = cluster.resources.stored().find((one) => one.key === resourceKeyOf(definition));
   if (served !== undefined) deleteAll(served);
@@ -49,7 +49,7 @@ function endDefinition(cluster: Cluster, definitions: Resource, name: string): v
   if (left.length === 0) {
     cluster.store.remove(key, next);
     // Names that it had may be free for others now.
-    renewAll(cluster, definitions);
+    renewGroup(cluster, definitions, name);
   } else if (Array.isArray(finalizers) && left.length < finalizers.length) cluster.store.write(key, next);
 }
 
@@ -72,20 +72,27 @@ export function terminatingDefinition(definition: ApiObject, now: string): ApiOb
   };
 }
 
-function renewAll(cluster: Cluster, definitions: Resource): void {
-  for (const one of allDefinitions(cluster, definitions)) renewStatus(cluster, definitions, one);
+/** Renews the status of each definition in the group of this one: names count within a group. Others are not read, since definitions are long. */
+function renewGroup(cluster: Cluster, definitions: Resource, name: string): void {
+  const group = groupOf(name);
+  const names = cluster.store.list({ resource: definitionsKey, metadataOnly: true }).map((one) => one.name);
+  const renewed = names
+    .filter((one) => groupOf(one) === group)
+    .map((one) => read(cluster, definitions, one))
+    .filter((one) => one !== undefined);
+  for (const [index, definition] of [...renewed.entries()]) {
+    const status = definitionStatus(definition, renewed.toSpliced(index, 1), timestamp(cluster.now()));
+    if (equal(status, definition["status"])) continue;
+    const key = { resource: definitionsKey, namespace: "", name: plainText(metadataOf(definition)["name"]) };
+    const next = { ...definition, status };
+    renewed[index] = next;
+    cluster.store.write(key, next);
+  }
 }
 
-function renewStatus(cluster: Cluster, definitions: Resource, definition: ApiObject): void {
-  const name = plainText(metadataOf(definition)["name"]);
-  const others = allDefinitions(cluster, definitions).filter((other) => metadataOf(other)["name"] !== name);
-  const status = definitionStatus(definition, others, timestamp(cluster.now()));
-  if (equal(status, definition["status"])) return;
-  cluster.store.write({ resource: definitionsKey, namespace: "", name }, { ...definition, status });
-}
-
-function allDefinitions(cluster: Cluster, definitions: Resource): readonly ApiObject[] {
-  return cluster.store.list({ resource: definitionsKey }).map((stored) => parseKept(definitions, stored));
+/** Of a definition's name, which is `PLURAL.GROUP`. */
+function groupOf(name: string): string {
+  return name.slice(name.indexOf(".") + 1);
 }
 
 function read(cluster: Cluster, definitions: Resource, name: string): ApiObject | undefined {

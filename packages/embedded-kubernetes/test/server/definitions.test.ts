@@ -44,7 +44,7 @@ function version(name: string, isStorage: boolean, spec: JsonObject = {}, more: 
 }
 
 describe("a definition", () => {
-  test("whose names another definition uses is established as soon as that one is deleted", async () => {
+  test("whose names another definition uses is established once that one is deleted", async () => {
     const versions = [version("v1", true)];
     await call(
       "POST",
@@ -73,7 +73,7 @@ describe("a definition", () => {
     expect(await call("GET", "/apis/conflict.test/v1/twos")).toMatchObject({ kind: "OneList", items: [] });
   });
 
-  test("that is deleted waits for objects that have finalizers", async () => {
+  test("that is deleted waits for objects with finalizers", async () => {
     const path = "/apis/held.test/v1/namespaces/default/holders";
     await call(
       "POST",

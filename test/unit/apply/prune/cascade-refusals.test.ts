@@ -20,7 +20,7 @@ describe("why a namespace is not pruned", () => {
   ])("the message names at most three objects: $names", ({ names, named }) => {
     const text = refusal(team, names.map(wanted));
     expect(text).toContain(
-      `Namespace/team prune refused: it would take along what is still wanted: ${named} put it back`,
+      `Namespace/team prune refused: it would also delete objects that are still wanted: ${named} put it back`,
     );
   });
 
@@ -35,7 +35,7 @@ describe("why a namespace is not pruned", () => {
   });
 });
 
-describe("a namespace that is to be pruned waits for", () => {
+describe("a namespace that is about to be pruned waits for", () => {
   const namespace = ref("team", { kind: "Namespace", namespace: "" });
   const kustomization = (name: string, at = "apps") =>
     ref(name, { group: kustomizeGroup, kind: "Kustomization", namespace: at });
@@ -68,14 +68,14 @@ describe("a namespace that is to be pruned waits for", () => {
   });
 
   test.each([
-    { name: "one that lives on", of: nearby(), line: "ConfigMap/team/a of Kustomization/apps/child" },
+    { name: "one that stays", of: nearby(), line: "ConfigMap/team/a of Kustomization/apps/child" },
     {
       name: "an owner that lives in it",
       of: nearby({ ref: kustomization("child", "team"), has: [] }),
       line: "Kustomization/team/child",
     },
     {
-      name: "an owner that we own, that lives in it and whose objects are known",
+      name: "an owner that we own, that is in it and whose objects are known",
       of: nearby({ ref: kustomization("app", "team"), isSelf: true }),
       line: "Kustomization/team/app",
     },
@@ -108,7 +108,7 @@ describe("a namespace that is to be pruned waits for", () => {
     expect(lineFor([nearby()], {}, unwanted(child, { object: protectedChild }))).toBeDefined();
   });
 
-  test("no other owner when its own owner is deleted, and with prune: false nothing is deleted", () => {
+  test("no other owner if its own owner is deleted, and with prune: false nothing is deleted", () => {
     expect(lineFor([nearby()], { isFinalizing: true })).toBeUndefined();
     expect(lineFor([nearby()], { policy: "retain" })).toBeUndefined();
   });

@@ -70,7 +70,7 @@ describe("a prune", () => {
     const { pruned, refusals, inventory } = await prune(world.order, world.set, signal);
     // The first decision would have deleted the namespace, and with it an object that has just been protected.
     expect(refusals).toEqual([
-      "Namespace/t prune refused: it would take along what is still wanted: " +
+      "Namespace/t prune refused: it would also delete objects that are still wanted: " +
         "ConfigMap/t/x (kustomize.toolkit.fluxcd.io/prune: disabled on the object in the cluster); put it back, " +
         "take that out too, or annotate it with kustomize.toolkit.fluxcd.io/prune: disabled to keep it",
     ]);

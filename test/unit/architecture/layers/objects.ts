@@ -82,7 +82,7 @@ export const objectLayers: readonly Layer[] = [
   {
     folder: "lib/apply/prune",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/apply/set"],
-    why: "Decides about deletion from facts. It knows no plan and no apply.",
+    why: "Decides from facts what is deleted. It imports neither plan nor apply.",
   },
   {
     folder: "lib/apply",

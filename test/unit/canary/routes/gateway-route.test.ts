@@ -435,7 +435,7 @@ describe("the request settings of spec.service", () => {
 });
 
 describe("providers", () => {
-  it("canary/31: kubernetes writes nothing, and its weights only show whether a run goes on", async () => {
+  it("canary/31: kubernetes writes nothing, and its weights only show whether a run continues", async () => {
     const world = await worldOf();
     const scene = (iterations: number): Scene => ({ spec: { provider: "kubernetes" }, status: { iterations } });
     await world.router(scene(0)).ensure();

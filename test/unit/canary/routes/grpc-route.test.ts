@@ -62,13 +62,13 @@ describe("a GRPCRoute of a Canary", () => {
     [
       "a path that is not a gRPC call",
       { match: [{ uri: { prefix: "/api" } }] },
-      "spec.service.match[0].uri names no call",
+      "spec.service.match[0].uri is not a call",
     ],
-    ["a method of HTTP", { match: [{ method: { exact: "GET" } }] }, "knows no method of spec.service.match[0]"],
+    ["a method of HTTP", { match: [{ method: { exact: "GET" } }] }, "cannot match method of spec.service.match[0]"],
     [
       "parameters",
       { match: [{ queryParams: { a: { exact: "b" } } }] },
-      "knows no queryParams of spec.service.match[0]",
+      "cannot match queryParams of spec.service.match[0]",
     ],
     ["a rewrite", { rewrite: { uri: "/" } }, "a GRPCRoute has no spec.service.rewrite"],
     ["a timeout", { timeout: "5s" }, "a GRPCRoute has no spec.service.timeout"],

@@ -104,7 +104,7 @@ describe("the primary of a Deployment", () => {
     await one.step({ uid: "former" }).ensurePrimary();
     const text =
       `createPrimaryDeployment failed: Deployment podinfo-primary.${one.namespace} ` +
-      "belongs to a Canary podinfo that was deleted: it is made anew once the cluster has removed it";
+      "belongs to a Canary podinfo that was deleted: it is created again once the cluster has removed it";
     await expect(one.step().ensurePrimary()).rejects.toThrow(text);
     await one.remove("apps/v1", "Deployment", "podinfo-primary");
     await one.step().ensurePrimary();

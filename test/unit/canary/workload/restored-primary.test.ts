@@ -144,7 +144,7 @@ describe("a primary that is missing", () => {
   test("has the replicas that kubectl apply gave the target, or one and a Warning if these are unknown", async () => {
     const { one, options, primary, remove } = await rejected();
     await remove();
-    const text = `deployment podinfo-primary.${one.namespace} was gone: it is made again of what was last promoted`;
+    const text = `deployment podinfo-primary.${one.namespace} was gone: it is created again from what was last promoted`;
     expect(await one.step(options()).restorePrimary?.(true)).toEqual({
       kind: "restored",
       text: `${text}, with 1 replica, since nothing tells how many it had`,

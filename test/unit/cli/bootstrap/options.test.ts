@@ -42,7 +42,7 @@ describe("sluice bootstrap", () => {
     },
     {
       args: [...github, "--hostname=git hub"],
-      text: "--hostname git hub is no host: write it like github.example.com",
+      text: "--hostname git hub is not a valid host: write it like github.example.com",
     },
     {
       args: [...github, "--hostname=http://github.test"],
@@ -50,7 +50,7 @@ describe("sluice bootstrap", () => {
     },
     {
       args: [...github, "--ssh-hostname=a/b"],
-      text: "--ssh-hostname a/b is no host: write it like ssh.github.com or ssh.github.com:443",
+      text: "--ssh-hostname a/b is not a valid host: write it like ssh.github.com or ssh.github.com:443",
     },
     {
       args: [...github, "--path=clusters/prod", "--sparse-checkout=apps,infra"],
@@ -62,7 +62,7 @@ describe("sluice bootstrap", () => {
     },
     {
       args: [...github, "--webhook-url=hooks.test"],
-      text: "--webhook-url hooks.test is no URL of http or https: write it like https://hooks.example.com",
+      text: "--webhook-url hooks.test is not a URL of http or https: write it like https://hooks.example.com",
     },
     {
       args: [...github, "--ca-file=/nonexistent/ca.pem"],

@@ -94,7 +94,7 @@ describe("the files of a bootstrap", () => {
     const most = "x".repeat(maxSyncFileBytes);
     expect((await readSyncFiles(cloneOf({ [path]: most }), folder, signal)).sync).toBe(most);
     await expect(readSyncFiles(cloneOf({ [path]: `${most}x` }), folder, signal)).rejects.toThrow(
-      `${path} has 262145 bytes, and at most 262144 are read: move what is not of sluice bootstrap to another file`,
+      `${path} has 262145 bytes, and at most 262144 are read: move what sluice bootstrap did not write to another file`,
     );
   });
 
@@ -153,13 +153,13 @@ describe("a bootstrap folder", () => {
       "in the folder of another cluster",
       { ...nothing, around: new Map([["flux-system/gotk-sync.yaml", "uid-2"]]) },
       claim,
-      "./clusters/prod is in the folder of another cluster: flux-system/gotk-sync.yaml names the cluster uid-2, which would apply what is written here for this one, uid-1. Choose another --path, or give --force if that cluster is gone",
+      "./clusters/prod is in the folder of another cluster: flux-system/gotk-sync.yaml names the cluster uid-2, which would also apply the files for this one, uid-1. Choose another --path, or give --force if that cluster is gone",
     ],
     [
       "without a name",
       { ...nothing, sync: "a" },
       claim,
-      `${at}/gotk-sync.yaml is there and names no cluster, so another one may follow ./clusters/prod: choose another --path, or give --force if none does`,
+      `${at}/gotk-sync.yaml exists and names no cluster, so another cluster may follow ./clusters/prod: choose another --path, or give --force if no other cluster does`,
     ],
     [
       "with Flux's controllers, also by force",

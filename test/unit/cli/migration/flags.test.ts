@@ -56,7 +56,7 @@ describe("a flag of a controller", () => {
   });
 
   test.each(["AllowDNSLookups", "DefaultToRetryOnFailure", "UseHelm3Defaults"])(
-    "the gate %s of helm-controller is refused with what Sluice does in its place",
+    "the gate %s of helm-controller is refused, with Sluice's alternative",
     (gate) => {
       const [flag] = judged(`--feature-gates=${gate}=true`).flags;
       expect(flag).toMatchObject({ verdict: "refused" });
@@ -64,7 +64,7 @@ describe("a flag of a controller", () => {
     },
   );
 
-  test("that one controller sets says whose objects it would hold for besides", () => {
+  test("that one controller sets also names the objects of the other controllers that it would affect", () => {
     const found = judgeFlags([
       controller("kustomize-controller", "--default-service-account=deploys"),
       controller("helm-controller"),

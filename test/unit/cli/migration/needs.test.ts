@@ -162,7 +162,7 @@ test("a Canary needs the rights of an administrator, unless the flag names a ser
   expect(needs({ objects }).installation).toMatchObject({ clusters: [{ rights: "namespaces" }] });
 });
 
-test("ResourceSets, which only the Flux Operator reconciles, are named apart from what starts Flux", () => {
+test("ResourceSets, which only the Flux Operator reconciles, are listed apart from what starts Flux", () => {
   const operators = ["FluxInstance/flux-system/flux", "ResourceSet/apps/tenants"];
   expect(needs({ operators }).needs).toEqual([
     { what: "operator", objects: ["FluxInstance/flux-system/flux"], text: expect.stringContaining("starts Flux") },

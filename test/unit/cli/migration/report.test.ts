@@ -17,7 +17,7 @@ const account: LiveObject = {
 };
 const controller = { name: "source-controller", namespace: "flux-system", deployment: "source-controller" };
 
-test("what others wrote is escaped in the texts on needs, on refused objects and on what could not be read", async () => {
+test("text by other writers is escaped in needs, refused objects and unreadable parts", async () => {
   const facts: MigrationFacts = {
     controllers: [{ ...controller, version: "v1", replicas: 1, serviceAccount: "flux", args: [] }],
     objects: [repository],

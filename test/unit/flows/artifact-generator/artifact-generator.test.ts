@@ -4,20 +4,11 @@ import { sourceTopic } from "../../../../lib/core/topics.ts";
 import { sourceRetryMs } from "../../../../lib/flows/artifact-generator/artifact-generator-flow.ts";
 import { fetchableArtifact, generatedHere } from "../../../../lib/flows/source/read-source.ts";
 import { artifactOf } from "../../manifests/build-files.ts";
-import {
-  embedded,
-  files,
-  output,
-  ready,
-  repoWith,
-  signal,
-  split,
-  succeeded,
-  world,
-  type World,
-} from "./generator-spaces.ts";
+import { files, generatorSpaces, output, repoWith, signal, split, succeeded, type World } from "./generator-spaces.ts";
 
-afterAll(() => embedded[Symbol.asyncDispose]());
+const spaces = await generatorSpaces();
+const { ready, world } = spaces;
+afterAll(() => spaces[Symbol.asyncDispose]());
 
 describe("an ArtifactGenerator", () => {
   test("publishes each artifact as an ExternalArtifact, in Flux's words", async () => {

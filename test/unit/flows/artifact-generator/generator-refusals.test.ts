@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { maxCopyOperations } from "../../../../lib/api/artifact-generator.ts";
-import { embedded, files, ready, split, succeeded, world } from "./generator-spaces.ts";
+import { files, generatorSpaces, split, succeeded } from "./generator-spaces.ts";
 
-afterAll(() => embedded[Symbol.asyncDispose]());
+const spaces = await generatorSpaces();
+const { ready, world } = spaces;
+afterAll(() => spaces[Symbol.asyncDispose]());
 
 describe("an ArtifactGenerator that cannot run as it is written", () => {
   test("does not take over the ExternalArtifact of another generator until that generator is deleted", async () => {

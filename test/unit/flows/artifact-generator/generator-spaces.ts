@@ -3,18 +3,6 @@ import { embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { generatorWorld } from "./generator-world.ts";
 
 export const { signal } = new AbortController();
-/** One cluster of a test file, which stops it at its end. */
-export const embedded = await embeddedCluster();
-let spaces = 0;
-
-/** A world of generators in a namespace of its own. */
-export async function world() {
-  const namespace = `gen-${spaces++}`;
-  const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  await embedded.cluster.create(manifest, { manager: "test" }, signal);
-  return generatorWorld(embedded.cluster, namespace);
-}
-
 export const files = { "apps/web/a.yaml": "web", "apps/api/a.yaml": "api", "base/b.yaml": "base" };
 
 export const output = (name: string): JsonObject => ({
@@ -31,16 +19,32 @@ export function split(more: JsonObject = {}, change: JsonObject = {}): JsonObjec
   };
 }
 
-/** The two artifacts of {@link split}, published. */
-export async function ready() {
-  const one = await world();
-  await one.source("repo", files);
-  await one.generator(split());
-  await one.run();
-  return one;
+/** A cluster of a test file, which disposes of it, with a namespace for each of its worlds. */
+export async function generatorSpaces() {
+  const embedded = await embeddedCluster();
+  let spaces = 0;
+  /** A world of generators in a namespace of its own. */
+  const world = async () => {
+    const namespace = `gen-${spaces++}`;
+    const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
+    await embedded.cluster.create(manifest, { manager: "test" }, signal);
+    return generatorWorld(embedded.cluster, namespace);
+  };
+  return {
+    world,
+    /** The two artifacts of {@link split}, published. */
+    async ready() {
+      const one = await world();
+      await one.source("repo", files);
+      await one.generator(split());
+      await one.run();
+      return one;
+    },
+    [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
+  };
 }
 
-export type World = Awaited<ReturnType<typeof world>>;
+export type World = Awaited<ReturnType<typeof generatorWorld>>;
 
 export const succeeded = "Ready=True Succeeded: reconciliation succeeded, generated 2 artifact(s)";
 

@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { sourceTopic } from "../../../../lib/core/topics.ts";
-import { embedded, output, ready, repoWith, split, type World } from "./generator-spaces.ts";
+import { generatorSpaces, output, repoWith, split, type World } from "./generator-spaces.ts";
 import { Killed } from "./generator-world.ts";
 
-afterAll(() => embedded[Symbol.asyncDispose]());
+const spaces = await generatorSpaces();
+const { ready } = spaces;
+afterAll(() => spaces[Symbol.asyncDispose]());
 
 describe("an ArtifactGenerator whose run is killed between two writes", () => {
   /** What matters at the end, without times. */

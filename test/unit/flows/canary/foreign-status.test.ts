@@ -23,7 +23,7 @@ describe("a status written by a clock that is far ahead", () => {
 describe("a status of a Canary that another program or a user has written", () => {
   const promoted = { type: "Promoted", status: "Unknown", lastTransitionTime: "2026-11-22T12:00:00Z" };
 
-  test("without conditions goes on with the run and gets its conditions back; unknown fields are kept", async () => {
+  test("without conditions continues the run and gets its conditions back; unknown fields are kept", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -36,7 +36,7 @@ describe("a status of a Canary that another program or a user has written", () =
   test.each([
     { what: "a condition without a message", status: { conditions: [{ ...promoted, reason: "Progressing" }] } },
     { what: "a counter that is not an integer", status: { iterations: 1.5 } },
-  ])("keeps its other fields with $what: the run goes on, and one event says so", async ({ status }) => {
+  ])("keeps its other fields with $what: the run continues, and one event says so", async ({ status }) => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();

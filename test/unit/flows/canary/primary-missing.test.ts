@@ -50,7 +50,7 @@ describe("a primary that is missing", () => {
     await world.run({ isRequested: true });
     expect(world.now()).toBe("Initializing 100/0");
     expect(world.said).toEqual([
-      "Warning: deployment podinfo-primary.apps is gone. The target is new: it is initialised as it is now",
+      "Warning: deployment podinfo-primary.apps is gone. The target is new: it is initialised in its present state",
     ]);
     await world.tick();
     await world.tick();

@@ -52,7 +52,7 @@ describe("a Canary that is refused", () => {
     });
   });
 
-  test("the older of two with the same target goes on", async () => {
+  test("the older of two with the same target continues", async () => {
     const world = canaryWorld();
     const live = world.live();
     if (live === undefined) throw new Error("there is a Canary");
@@ -98,7 +98,7 @@ describe("a Canary whose writes the API server refuses", () => {
   const why = 'Canary.flagger.app "podinfo" is invalid: spec.service.port: Invalid value: 0: must be above 0';
   const invalid = new ApiError({ code: 422, reason: "Invalid", message: why });
 
-  test("reports once which field is refused, and goes on when the Canary has changed", async () => {
+  test("reports once which field is refused, and continues when the Canary has changed", async () => {
     const world = canaryWorld();
     world.state.writeFault = invalid;
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 60_000 });
@@ -132,7 +132,7 @@ describe("a Canary whose writes the API server refuses", () => {
     expect(await world.tick(60_000)).toMatchObject({ isQuiet: true });
   });
 
-  test("during a run keeps its routes intact, and the run goes on from there", async () => {
+  test("during a run keeps its routes intact, and the run continues from there", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();

@@ -75,7 +75,7 @@ describe("a new Canary", () => {
     expect(world.status().conditions).toEqual([promoted]);
   });
 
-  test("goes on without its metric servers, and reports that they do not answer", async () => {
+  test("continues without its metric servers, and reports that they do not answer", async () => {
     const world = canaryWorld();
     world.state.probe = "prometheus not available";
     await world.run();

@@ -19,7 +19,7 @@ async function at25(analysis: JsonObject = {}): Promise<World> {
 }
 
 describe("a route whose weights another client changes during a run", () => {
-  test.each([90, 0])("is set back from %i, announced, and the run goes on from its own weight", async (given) => {
+  test.each([90, 0])("is set back from %i, announced, and the run continues from its own weight", async (given) => {
     const world = await at25();
     world.state.routes = to(given);
     await world.tick();
@@ -95,7 +95,7 @@ describe("a route whose weights another client changes during a run", () => {
     expect(world.state.routes).toEqual(to(50));
   });
 
-  test("goes on from its own weight in a promotion by steps", async () => {
+  test("continues from its own weight in a promotion by steps", async () => {
     const world = await at25({ maxWeight: 75, stepWeightPromotion: 25 });
     for (let ticks = 0; ticks < 4; ticks++) await world.tick();
     expect(world.now()).toBe("Promoting w50 50/50");

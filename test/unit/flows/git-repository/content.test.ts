@@ -154,7 +154,7 @@ describe("symbolic links", () => {
     apply();
     await run();
     expect(message()).toBe(
-      `${determined}: with what its links lead to, the revision has more than 100000 files and folders`,
+      `${determined}: with the targets of its links, the revision has more than 100000 files and folders`,
     );
   });
 
@@ -169,7 +169,7 @@ describe("symbolic links", () => {
     repository().commit(chain(300, "n".repeat(200)));
     apply();
     await run();
-    expect(message()).toContain(`${determined}: links lead to a path of more than ${maxTreePathBytes} bytes: 'd`);
+    expect(message()).toContain(`${determined}: links point to a path of more than ${maxTreePathBytes} bytes: 'd`);
     repository().commit(chain(maxNestedLinks + 2, "n"));
     await run();
     expect(message()).toBe(

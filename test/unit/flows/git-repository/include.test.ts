@@ -172,7 +172,7 @@ describe("spec.include", () => {
     told();
 
     refuse();
-    expect(await run()).toMatchObject({ outcome: "waiting" });
+    expect(await run()).toMatchObject({ outcome: "failed" });
     expect(conditions().slice(1)).toEqual(["Ready=False AuthenticationFailed", login, include]);
     await run();
     const missing = `could not get resource for include 'lib': GitRepository.source.toolkit.fluxcd.io "lib" not found`;
@@ -193,7 +193,7 @@ describe("spec.include", () => {
     const unusable = new Failure("GitOperationFailed", "no key");
     refuse(unusable);
     including({});
-    expect(await run()).toMatchObject({ outcome: "waiting" });
+    expect(await run()).toMatchObject({ outcome: "failed" });
     refuse();
     await withLib();
     refuse(unusable);
@@ -204,7 +204,7 @@ describe("spec.include", () => {
   test("an include with an invalid object name counts as not found", async () => {
     repository().commit({ "a.yaml": manifest });
     apply({ include: [{ repository: { name: "" } }] });
-    expect(await run()).toMatchObject({ outcome: "waiting" });
+    expect(await run()).toMatchObject({ outcome: "failed" });
     expect(message()).toBe(
       `could not get resource for include '': GitRepository.source.toolkit.fluxcd.io "" not found`,
     );

@@ -182,7 +182,7 @@ describe("provider aws", () => {
     expect(await failure({ spec: { ...spec, secretRef }, url: codeCommit, ...given })).toMatchObject({
       reason: "InvalidProviderConfiguration",
       retry: "never",
-      message: `${field} cannot be set with provider aws, whose login is for AWS alone: remove it, or log in with a secretRef`,
+      message: `${field} cannot be set with provider aws, which logs in to AWS alone: remove it, or log in with a secretRef`,
     });
   });
 

@@ -28,7 +28,7 @@ describe("spec.ref", () => {
     expect(artifact().revision).toBe(`1.0.0@sha1:${commit}`);
     await run();
     expect(told().filter((line) => line.startsWith("Warning"))).toEqual([
-      "Warning AmbiguousReference: spec.ref.semver and spec.ref.branch change nothing beside spec.ref.tag, which counts",
+      "Warning AmbiguousReference: spec.ref.semver and spec.ref.branch change nothing, since spec.ref.tag takes precedence",
     ]);
   });
 

@@ -172,7 +172,7 @@ describe("verification of a revision", () => {
     const signed = tag(head, alice);
     expect(await failureOf("Tag", { commit: other, tag: signed, objects })).toMatchObject({
       reason: "InvalidTagSignature",
-      message: `signature verification of tag 'v1@${signed.oid}' failed: the tag does not lead to the commit '${other}'`,
+      message: `signature verification of tag 'v1@${signed.oid}' failed: the tag does not point to the commit '${other}'`,
     });
     const ofTree = tag("1".repeat(40), alice, "tree");
     const trees = {

@@ -125,7 +125,10 @@ describe("a HelmRepository with an index", () => {
   });
 
   test.each([
-    ["oci://example.test/charts", "'oci' URL scheme cannot be used with 'default' HelmRepository type"],
+    [
+      "oci://example.test/charts",
+      "'oci' URL scheme cannot be used with 'default' HelmRepository type; set spec.type: oci",
+    ],
     ["https://charts.example.test:x/", `parse "https://charts.example.test:x/": invalid port ":x" after host`],
   ])("11.4/88: %s stalls with type default", async (url, why) => {
     world.helmRepository({ url });

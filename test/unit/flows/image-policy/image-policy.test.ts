@@ -147,10 +147,10 @@ describe("failures", () => {
     expect((await one.status()).latestRef?.tag).toBe("1.10.0");
     expect(await one.conditions()).toEqual([
       "Reconciling=True ProgressingWithRetry: processing object: new generation 1 -> 2",
-      "Ready=False Failure: unable to determine latest version from provided list",
+      "Ready=False Failure: unable to determine latest version from provided list; none of 6 tags is a version in spec.policy.semver.range '>=3.0.0'",
     ]);
-    const told = "Warning Failure: unable to determine latest version from provided list";
-    expect((await one.events()).filter((event) => event === told)).toHaveLength(1);
+    const told = "Warning Failure: unable to determine latest version from provided list; ";
+    expect((await one.events()).filter((event) => event.startsWith(told))).toHaveLength(1);
   });
 
   test("image-automation/31: an invalid range stalls", async () => {
@@ -173,13 +173,25 @@ describe("failures", () => {
     await one.run();
     await one.policy({ ...anyTag, filterTags: { pattern: "(" } });
     await one.run();
-    const empty = "Failure: version list argument cannot be empty";
+    const empty =
+      "Failure: version list argument cannot be empty; spec.filterTags.pattern '^feature-' matches none of 1 tags";
     expect(await one.conditions()).toEqual([
       "Stalled=True InvalidPolicy: failed to filter tags: invalid regular expression pattern '(': error parsing regexp: missing closing ): `(`",
       `Ready=False ${empty}`,
     ]);
     expect((await one.status()).conditions).toMatchObject([{ observedGeneration: 2 }, { observedGeneration: 1 }]);
     expect(await one.events()).toEqual([`Warning ${empty}`, `Warning ${empty}`]);
+  });
+
+  test("a tag that is no number fails a numerical policy, and the message says how to leave it out", async () => {
+    const one = await world();
+    await one.repository();
+    await one.tags(["1", "latest"]);
+    await one.policy({ policy: { numerical: { order: "asc" } } });
+    await one.run();
+    expect((await one.conditions()).at(-1)).toBe(
+      "Ready=False Failure: failed to parse invalid numeric value 'latest'; leave such tags out with spec.filterTags.pattern, or take the number out of them with spec.filterTags.extract",
+    );
   });
 
   test("a policy that recovers is Ready and no longer stalled", async () => {

@@ -96,7 +96,7 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
       name: "a key for ssh that is missing",
       source: { url: "ssh://git@git.example.test/app", secretRef: { name: "login" } },
       secret: { username: "git" },
-      said: "failed to configure authentication options: invalid 'ssh' auth option: 'identity' is required",
+      said: "failed to configure authentication options: invalid 'ssh' auth option: 'identity' is required; name a Secret with the keys identity and known_hosts in spec.secretRef: sluice create secret git makes one",
     },
     {
       name: "a proxy whose Secret is missing",

@@ -113,7 +113,7 @@ describe("an outage is reported", () => {
     expect(store.reported[0]?.text).toBe("ArtifactFailed: failed to download archive: no");
   });
 
-  test("again if it starts anew after a recovery", async () => {
+  test("again if it starts again after a recovery", async () => {
     let fault: Error | undefined = answer(503, "ServiceUnavailable");
     const object = outlasting(() => fault);
     await object.for(60_000);

@@ -169,7 +169,7 @@ describe("an object that every run would refuse", () => {
     expect(await refusals(kind, spec)).toEqual([expect.stringContaining(text)]);
   });
 
-  test("names a ConfigMap with a cluster that is none of EKS", async () => {
+  test("names a ConfigMap with a cluster that is not EKS's", async () => {
     const [refusal = ""] = await refusals("HelmRelease", byConfigMap, { configMap: () => ofGoogle });
     expect(refusal).toContain("configmap 'apps/edge', key 'provider': provider 'gcp' is not supported by Sluice");
   });
@@ -224,7 +224,7 @@ describe("an object that every run would refuse", () => {
     expect(await refusals(kind, spec, { noCrossNamespaceRefs: true })).toEqual([`AccessDenied: ${text}`]);
   });
 
-  test("names a field of a newer release wherever it is, and none that a mapping may have", async () => {
+  test("names a field of a newer release at any place, except a key of a mapping with free keys", async () => {
     const patches = [{ patch: "x", target: { kind: "Service", shade: "dark" } }];
     const [refusal = ""] = await refusals("Kustomization", { patches, postBuild: { substitute: { any: "x" } } });
     expect(refusal).toMatch(

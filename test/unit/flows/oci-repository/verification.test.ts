@@ -157,7 +157,10 @@ describe("the signature of an OCIRepository", () => {
   test.each([
     [{ verify, data: undefined }, `'cosign': secrets "keys" not found`],
     [{ verify, data: { "a.pub": "no key" } }, "'cosign': public key 'a.pub': PEM decoding failed"],
-    [{ verify, data: { "a.key": "no key" } }, "'cosign': no matching signatures were found for <artifact>"],
+    [
+      { verify, data: { "a.key": "no key" } },
+      "'cosign': no matching signatures were found for <artifact>; the Secret has no key that ends in .pub",
+    ],
     [
       { verify: { provider: "cosign", trustedRootSecretRef: { name: "keys" } }, data: { a: "" } },
       "'cosign keyless': failed to read trusted root from secret 'apps/keys': 'trusted_root.json' not found in secret 'apps/keys'",

@@ -57,8 +57,8 @@ describe("feature gates", () => {
   test.each([
     ["DisableFailFastBehaviour", "is not a feature gate: did you mean DisableFailFastBehavior?"],
     ["disableStatusPollerCache", "is not a feature gate: did you mean DisableStatusPollerCache?"],
-    ["OOMWatch", "is not a feature gate: remove it, or see docs/settings.md for what there is"],
-    ["constructor", "is not a feature gate: remove it, or see docs/settings.md for what there is"],
+    ["OOMWatch", "is not a feature gate: remove it, or see docs/settings.md for the settings"],
+    ["constructor", "is not a feature gate: remove it, or see docs/settings.md for the settings"],
   ])("with the unknown name %s are refused by that name", (name, fault) => {
     expect(faultsOf({ [name]: true })).toEqual([`feature-gates.${name} ${fault}`]);
     expect(faultsOf(`DisableStatusPollerCache=true,${name}=false`)).toEqual([`feature-gates.${name} ${fault}`]);

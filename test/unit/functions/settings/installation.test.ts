@@ -71,19 +71,22 @@ describe("the document of an installation", () => {
     [{ role: "hunter2" }, "clusters[0].role must be arn:aws:iam::<account>:role/<name>"],
     [
       { role: "arn:aws:iam::210987654321:role/hunter2" },
-      "clusters[0].role must be of the account of its cluster: EKS describes a cluster to no other",
+      "clusters[0].role must be in the account of its cluster: EKS describes a cluster to no other account",
     ],
     [{ roles: "hunter2" }, "clusters[0].roles must be an object with the role of each function"],
     [{ roles: { reconcile: "hunter2" } }, "clusters[0].roles.reconcile must be arn:aws:iam::<account>:role/<name>"],
     [
       { roles: { reconcile: role, receiver: "arn:aws:iam::210987654321:role/hunter2" } },
-      "clusters[0].roles.receiver must be of the account of its cluster: EKS describes a cluster to no other",
+      "clusters[0].roles.receiver must be in the account of its cluster: EKS describes a cluster to no other account",
     ],
     [
       { roles: { reconcile: role, receiver: role } },
       "clusters[0].roles.receiver must be another role than roles.reconcile: the receiver is open to the internet",
     ],
-    [{ role, roles: { reconcile: role } }, "clusters[0].roles must not stand beside role: keep one of the two"],
+    [
+      { role, roles: { reconcile: role } },
+      "clusters[0].roles must not be given together with role: keep one of the two",
+    ],
     [{ network: "hunter_2" }, "clusters[0].network must be letters, digits and hyphens, 32 at most"],
     [{ network: "h".repeat(33) }, "clusters[0].network must be letters, digits and hyphens, 32 at most"],
     [{ maxRuns: 0 }, "clusters[0].maxRuns must be a whole number from 1 to 1000"],
@@ -112,7 +115,7 @@ describe("the document of an installation", () => {
     ],
     [
       { roles: { reconcile: role, notify: "arn:aws:iam::210987654321:role/hunter2" } },
-      "clusters[0].roles.notify must be of the account of its cluster: EKS describes a cluster to no other",
+      "clusters[0].roles.notify must be in the account of its cluster: EKS describes a cluster to no other account",
     ],
     [{ netwrok: "hunter2" }, "clusters[0].netwrok is not known: did you mean network?"],
     [
@@ -168,11 +171,11 @@ describe("the document of an installation", () => {
   });
 
   test.each([
-    [{ version: 2, clusters: [] }, "version must be 1: this release knows no other"],
+    [{ version: 2, clusters: [] }, "version must be 1: this release supports no other"],
     [{ version: 1 }, "clusters must be a list of clusters"],
     [{ version: 1, clusters: ["hunter2"] }, "clusters[0] must be an object with the ARN of a cluster"],
     [{ version: 1, clusters: [], cluster: [] }, "cluster is not known: did you mean clusters?"],
-    [{ version: 1, clusters: [], settings: "hunter2" }, "settings: this is no document of settings"],
+    [{ version: 1, clusters: [], settings: "hunter2" }, "settings: this is not a document of settings"],
     [
       { version: 1, clusters: [], settings: { "concurent-ssa": 1 } },
       "settings: concurent-ssa is not a setting: did you mean concurrent-ssa?",
@@ -203,7 +206,7 @@ describe("the document of an installation", () => {
     });
     expect(faultsOf(documentOf(maxClusters, () => "one"))).toEqual([]);
     expect(faultsOf(documentOf(maxClusters + 1, () => "one"))).toEqual([
-      "clusters must be 200 clusters at most: look after the others with a second installation",
+      "clusters must be 200 clusters at most: use a second installation for the others",
     ]);
     expect(faultsOf(documentOf(maxNetworks, String))).toEqual([]);
     expect(faultsOf(documentOf(maxNetworks + 1, String))).toEqual(["clusters must be in 10 networks at most"]);

@@ -43,7 +43,7 @@ describe("a document of settings", () => {
     ["concurrent-ssa: 101", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
-    ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
+    ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is not YAML: duplicated mapping key"],
     [
       "canary-service-namespaces: monitoring",
       "canary-service-namespaces must be a list of namespaces, such as [monitoring]",
@@ -90,11 +90,11 @@ describe("a document of settings", () => {
       `network: {allow: [r.test, ${entry.endsWith(" ") ? JSON.stringify(entry) : entry}]}`,
       "network.allow.1 must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16",
     ]),
-    ["a: [", "line 1 is no YAML: unexpected end of the stream within a flow collection"],
+    ["a: [", "line 1 is not YAML: unexpected end of the stream within a flow collection"],
     ["a: 1\n---\nb: hunter2", "this holds 2 documents: write all settings in one, without --- between them"],
     ["---\na: 1\n---\n---\n", "this holds 3 documents: write all settings in one, without --- between them"],
-    ["- hunter2", "this is no document of settings: write `key: value` lines"],
-    ["hunter2", "this is no document of settings: write `key: value` lines"],
+    ["- hunter2", "this is not a document of settings: write `key: value` lines"],
+    ["hunter2", "this is not a document of settings: write `key: value` lines"],
   ])("with an error is refused naming the error, without quoting a value: %j", (text = "", fault = "") => {
     expect(faultsOf(text)).toEqual([fault]);
     expect(faultsOf(text).join()).not.toContain("hunter2");
@@ -106,8 +106,8 @@ describe("a document of settings", () => {
     ["--no-cross-namespace-refs", "did you mean no-cross-namespace-refs?"],
     ["NO_CROSS_NAMESPACE_REFS", "did you mean no-cross-namespace-refs?"],
     ["concurent-ssa", "did you mean concurrent-ssa?"],
-    ["constructor", "remove it, or see docs/settings.md for what there is"],
-    ["x".repeat(100_000), "remove it, or see docs/settings.md for what there is"],
+    ["constructor", "remove it, or see docs/settings.md for the settings"],
+    ["x".repeat(100_000), "remove it, or see docs/settings.md for the settings"],
   ])("with the unknown key %.40s is refused by that name: %s", (key, mend) => {
     expect(faultsOf(JSON.stringify({ [key]: true }))).toEqual([`${key} is not a setting: ${mend}`]);
   });

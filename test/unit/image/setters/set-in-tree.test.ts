@@ -91,7 +91,7 @@ describe("image-automation/61: the path of an ImageUpdateAutomation", () => {
     ["a text that is not a path", link("x".repeat(5_000))],
   ])("a link to %s cannot be resolved, which fails the run", async (_, loop) => {
     await expect(setInTree(treeOf({ ...files, loop }), "loop/a", images, signal)).rejects.toThrow(
-      "spec.update.path leads to the link loop, which cannot be resolved: name its folder instead",
+      "spec.update.path points to the link loop, which cannot be resolved: name its folder instead",
     );
   });
 

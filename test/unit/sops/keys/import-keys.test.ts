@@ -337,7 +337,7 @@ describe("without a token of the tenant, Vault is called", () => {
     {
       name: "for whom the cluster issues no token",
       objects: [listed, decrypts],
-      says: "failed to issue Kubernetes token for Vault authentication: failed to create kubernetes token for service account 'apps/decrypts': this cluster issues none to Sluice",
+      says: "failed to issue Kubernetes token for Vault authentication: failed to create kubernetes token for service account 'apps/decrypts': this cluster issues no tokens to Sluice",
     },
     {
       name: "whose account is missing",

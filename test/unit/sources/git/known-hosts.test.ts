@@ -91,7 +91,7 @@ test("a key of a type without a line does not match", () => {
   expect(knownHostKeys(line("github.com", ed), github).fault(rsa)).toBe("knownhosts: key mismatch");
 });
 
-test("only the first key of a type counts, as recorded from Flux: with old and new key the new one is still refused", () => {
+test("only the first key of a type counts, as recorded from Flux: with an old and a new key the new one is still refused", () => {
   const keys = knownHostKeys(`${line("github.com", ed)}\n${line("github.com", otherEd)}`, github);
   expect([keys.fault(ed), keys.fault(otherEd)]).toEqual([undefined, "knownhosts: key mismatch"]);
 });

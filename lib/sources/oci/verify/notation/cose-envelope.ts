@@ -94,7 +94,7 @@ function timeOf(value: Cbor | undefined): number | undefined {
   if (value instanceof CborTag && value.tag === timeTag && typeof value.value === "bigint") {
     return Number(value.value) * 1_000;
   }
-  throw new EnvelopeFault("a time is not one of CBOR, in whole seconds");
+  throw new EnvelopeFault("a time is not in CBOR's form, in whole seconds");
 }
 
 /** A critical label that is not a text is unknown. */

@@ -24,7 +24,7 @@ describe("the difference between two values", () => {
       operations: [{ op: "replace", path: "/a~1b~0c", value: 2 }],
     },
     {
-      title: "of lists goes place by place: what is too much is removed at one place, before the rest is compared",
+      title: "of lists goes item by item: surplus items are removed before the rest is compared",
       from: { list: [long + long, 1, 2, 3], keep: long },
       to: { list: [long + long, 5], keep: long },
       operations: [
