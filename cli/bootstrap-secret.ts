@@ -1,8 +1,7 @@
-import { isJsonObject } from "../lib/core/json.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
 import { parseSshKey } from "../lib/sources/git/ssh-key.ts";
 import { secretOf, upsert } from "./created-object.ts";
 import { type CredentialOptions, type SecretData, sshData } from "./git-credentials.ts";
+import { secretData } from "./live-secret.ts";
 import type { Session } from "./session.ts";
 
 /** The Secret that the cluster logs in with. */
@@ -11,23 +10,6 @@ export interface SourceSecret {
   readonly data: SecretData;
   /** Whether the cluster has it as it is. */
   readonly isStored: boolean;
-}
-
-/** The values of a live Secret, decoded. */
-export async function secretData(name: string, session: Session): Promise<SecretData | undefined> {
-  const { cluster, namespace, signal } = session;
-  const live = await cluster.get({ group: "", version: "v1", kind: "Secret", namespace, name }, signal);
-  return live === undefined ? undefined : decoded(live);
-}
-
-function decoded(live: LiveObject): SecretData {
-  const data = isJsonObject(live["data"]) ? live["data"] : {};
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [
-      key,
-      typeof value === "string" ? Buffer.from(value, "base64").toString() : "",
-    ]),
-  );
 }
 
 /**

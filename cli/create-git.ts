@@ -39,7 +39,9 @@ export async function createSecretGit(
   const isSsh = url.protocol === "ssh:";
   if (!isSsh) checkLogin(options);
   const data = isSsh ? await sshData(url, options, timeLimit(options, surroundings)) : await httpData(options);
-  await createSecret("git", { name, dataIn: () => data }, options, surroundings, (session) => tellKeys(data, session));
+  await createSecret("git", { name, dataIn: () => data }, options, surroundings, {
+    before: (session) => tellKeys(data, session),
+  });
 }
 
 function checkLogin({ username = "", password = "", bearerToken = "" }: GitSecretOptions): void {

@@ -19,8 +19,12 @@ export const receiverTypes = [
   "cdevents",
 ] as const;
 
-/** The options of every word of `create`. */
+/** The options of every word of `create`; called behind those of the word itself. */
 export function withCreateOptions(command: Command): Command {
+  // A flag of every word of flux, also of those that make nothing with an interval.
+  if (!command.options.some(({ long }) => long === "--interval")) {
+    command.addOption(new Option("--interval <duration>", "changes nothing").hideHelp());
+  }
   return command
     .option("--export", "print the object as YAML, and create nothing")
     .option("--label <key=value>", "label of the object; several by commas, or given several times", commaSeparated);

@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { declaredReceiver } from "../lib/api/kinds/receiver.ts";
 import { webhookPath } from "../lib/receiver/webhook-path.ts";
 import { applyAndWait, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
-import { createSecret } from "./create-secret.ts";
+import { createSecret, type NewSecret } from "./create-secret.ts";
 import { checkName, withoutUndefined } from "./created-object.ts";
+import { secretData } from "./live-secret.ts";
 import { splitKind } from "./object-reference.ts";
 import { textAt } from "./objects/read-object.ts";
-import type { Surroundings } from "./session.ts";
+import type { Session, Surroundings } from "./session.ts";
 
 export interface ReceiverOptions extends CreatedOptions {
   readonly type?: string;
@@ -67,12 +68,38 @@ export async function createSecretReceiver(
   if (hostname === "") throw new Error("--hostname is required");
   const isGcr = type === "gcr";
   if (isGcr && emailClaim === "") throw new Error("--email-claim is required for gcr receiver type");
-  const token = options.token === undefined || options.token === "" ? randomBytes(32).toString("hex") : options.token;
-  const urlIn = (namespace: string) => `https://${hostname}${webhookPath(Buffer.from(token), { name, namespace })}`;
-  const dataIn = (namespace: string) => {
-    const audience = audienceClaim === "" ? urlIn(namespace) : audienceClaim;
-    return { token, ...(isGcr ? { email: emailClaim, audience } : {}) };
+  const secretWith = (token: string): NewSecret => {
+    const urlIn = (namespace: string) => `https://${hostname}${webhookPath(Buffer.from(token), { name, namespace })}`;
+    const dataIn = (namespace: string) => {
+      const audience = audienceClaim === "" ? urlIn(namespace) : audienceClaim;
+      return { token, ...(isGcr ? { email: emailClaim, audience } : {}) };
+    };
+    return { name, dataIn, annotationsIn: (namespace) => ({ [webhookAnnotation]: urlIn(namespace) }) };
   };
-  const annotationsIn = (namespace: string) => ({ "notification.toolkit.fluxcd.io/webhook": urlIn(namespace) });
-  await createSecret("receiver", { name, dataIn, annotationsIn }, options, surroundings);
+  const { token = "" } = options;
+  const secret = secretWith(token === "" ? randomBytes(32).toString("hex") : token);
+  await createSecret(
+    "receiver",
+    token === "" ? { ...secret, inCluster: (session) => withKeptToken(secret, secretWith, session) } : secret,
+    options,
+    surroundings,
+    {
+      after: ({ metadata }, session) =>
+        session.terminal.success(`webhook URL ${metadata.annotations?.[webhookAnnotation] ?? ""}`),
+    },
+  );
+}
+
+const webhookAnnotation = "notification.toolkit.fluxcd.io/webhook";
+
+/** The token of a Secret that exists stays, and with it the path of the webhook, which whoever calls it has been told. */
+async function withKeptToken(
+  secret: NewSecret,
+  secretWith: (token: string) => NewSecret,
+  session: Session,
+): Promise<NewSecret> {
+  const { token = "" } = (await secretData(secret.name, session)) ?? {};
+  if (token === "") return secret;
+  session.terminal.action("keeping the token that the Secret has: give --token for another one");
+  return secretWith(token);
 }

@@ -42,9 +42,10 @@ export async function createSecretOci(
   if (username === "") throw new Error("--username is required");
   if (password === "") throw new Error("--password is required");
   if (!registryPattern.test(url)) {
-    throw new Error(
-      `error parsing url: '${url}' is not a registry: write it without scheme, like ghcr.io or ghcr.io/org/app`,
-    );
+    // Before an @ may be a password.
+    const quoted = url.includes("@") ? "--url" : `'${url}'`;
+    const mend = "write it without scheme and login, like ghcr.io or ghcr.io/org/app";
+    throw new Error(`error parsing url: ${quoted} is not a registry: ${mend}`);
   }
   const data = { ".dockerconfigjson": dockerConfig(url, username, password) };
   await createSecret(

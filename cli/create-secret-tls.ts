@@ -32,7 +32,8 @@ export async function createSecretTls(
 ): Promise<void> {
   checkName(name);
   const content = tlsContent(await readCertificates(options));
-  await createSecret("tls", secretWith(name, content), options, surroundings);
+  const secret = { ...secretWith(name, content), isExportedWithoutEmptyLine: true };
+  await createSecret("tls", secret, options, surroundings);
 }
 
 /**
@@ -46,13 +47,13 @@ export async function createSecretHelm(
 ): Promise<void> {
   checkName(name);
   const content = helmContent(options, await readCertificates(options));
-  const isLeftOut = content.type === tlsType && (options.username ?? options.password ?? "") !== "";
-  await createSecret("helm", secretWith(name, content), options, surroundings, ({ terminal }) => {
-    if (!isLeftOut) return;
-    terminal.warning(
+  const hasLogin = [options.username, options.password].some((value = "") => value !== "");
+  if (content.type === tlsType && hasLogin) {
+    surroundings.terminal.warning(
       "the Secret holds the client certificate and no username and password: make a second one for those",
     );
-  });
+  }
+  await createSecret("helm", secretWith(name, content), options, surroundings);
 }
 
 const tlsType = "kubernetes.io/tls";

@@ -18,41 +18,59 @@ export interface NewSecret {
   /** `kubernetes.io/tls`; absent where flux leaves it to the API server, which takes Opaque. */
   readonly type?: string;
   readonly annotationsIn?: (namespace: string) => Readonly<Record<string, string>>;
+  /** flux ends the text of `--export` with an empty line, but for some. */
+  readonly isExportedWithoutEmptyLine?: boolean;
+  /** What it becomes where it is written: after a look at the cluster. Absent: the same. */
+  readonly inCluster?: (session: Session) => Promise<NewSecret>;
+}
+
+/** What is said besides. */
+interface Said {
+  readonly before?: (session: Session) => void;
+  readonly after?: (written: Manifest, session: Session) => void;
 }
 
 /**
  * Prints the Secret, or creates or changes it in the cluster.
  *
  * @param what how flux calls it: `git secret 'NAME' created in …`
- * @param before what else is said before it is written
+ * @param said before and after it is written
  */
 export async function createSecret(
   what: string,
   secret: NewSecret,
   options: CreatedOptions,
   surroundings: Surroundings,
-  before: (session: Session) => void = () => undefined,
+  said: Said = {},
 ): Promise<void> {
   const labels = labelsOf(options);
-  const { name, dataIn, type, annotationsIn } = secret;
-  const manifestIn = (namespace: string): Manifest => {
-    const annotations = annotationsIn === undefined ? {} : { annotations: annotationsIn(namespace) };
-    const data = dataIn(namespace);
-    return {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name, namespace, ...labels, ...annotations },
-      ...(type === undefined ? {} : { type }),
-      ...(Object.keys(data).length === 0 ? {} : { stringData: { ...data } }),
-    };
-  };
+  const manifestIn = (namespace: string): Manifest => manifestOf(secret, namespace, labels);
   await printOrApply(manifestIn, options, surroundings, async (manifest, session) => {
-    before(session);
-    await upsert(manifest, session);
-    session.terminal.action(`${what} secret '${name}' created in '${session.namespace}' namespace`);
+    said.before?.(session);
+    const { namespace, terminal } = session;
+    const written =
+      secret.inCluster === undefined ? manifest : manifestOf(await secret.inCluster(session), namespace, labels);
+    await upsert(written, session);
+    terminal.action(`${what} secret '${secret.name}' created in '${namespace}' namespace`);
+    said.after?.(written, session);
   });
-  // flux ends all of them with an empty line, but for this one.
-  if (options.export === true && what !== "tls") surroundings.terminal.document("\n");
+  if (options.export === true && secret.isExportedWithoutEmptyLine !== true) surroundings.terminal.document("\n");
+}
+
+function manifestOf(
+  { annotationsIn, dataIn, name, type }: NewSecret,
+  namespace: string,
+  labels: ReturnType<typeof labelsOf>,
+): Manifest {
+  const annotations = annotationsIn === undefined ? {} : { annotations: annotationsIn(namespace) };
+  const data = dataIn(namespace);
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace, ...labels, ...annotations },
+    ...(type === undefined ? {} : { type }),
+    ...(Object.keys(data).length === 0 ? {} : { stringData: { ...data } }),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { equal, toJsonObject } from "../lib/core/json.ts";
 import { labelKeyProblems } from "../lib/core/label-query.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { ApiError } from "../lib/core/ports/cluster.ts";
 import type { CreatedOptions } from "./create-object.ts";
 import { checkName, labelsOf, yamlOf } from "./created-object.ts";
 import { manager } from "./reconcile-object.ts";
@@ -110,8 +111,14 @@ async function createOrLabel(manifest: Manifest, { cluster, signal }: Session): 
   await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
 }
 
-/** A role cannot be changed: with another one, the binding is deleted and created again. */
-async function applyBinding(binding: Manifest, { cluster, signal }: Session): Promise<void> {
+/**
+ * A role cannot be changed: with another one, the binding is deleted and created again, unless the API server refuses the new one, as
+ * it does one with more rights than the user has.
+ *
+ * @internal
+ */
+export async function applyBinding(binding: Manifest, session: Session): Promise<void> {
+  const { cluster, signal, terminal } = session;
   const ref = refOf(binding);
   const live = await cluster.get(ref, signal);
   const { labels = {} } = binding.metadata;
@@ -120,8 +127,31 @@ async function applyBinding(binding: Manifest, { cluster, signal }: Session): Pr
     await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
     return;
   }
-  if (live !== undefined) {
-    await cluster.delete(ref, { uid: live.metadata.uid, propagation: "Background" }, signal);
+  if (live === undefined) {
+    await cluster.create(binding, { manager }, signal);
+    return;
   }
-  await cluster.create(binding, { manager }, signal);
+  await checkElsewhere(binding, session);
+  await cluster.delete(ref, { uid: live.metadata.uid, propagation: "Background" }, signal);
+  try {
+    await cluster.create(binding, { manager }, signal);
+  } catch (error) {
+    const { name, namespace = "" } = binding.metadata;
+    const mend = `the tenant has no rights in namespace ${namespace} until you run the command again`;
+    terminal.warning(`role binding ${name} was deleted for another role, and is not created again: ${mend}`);
+    throw error;
+  }
+}
+
+/** Under its own name a binding cannot be tried while the former one exists. Stores nothing. */
+async function checkElsewhere(binding: Manifest, { cluster, signal }: Session): Promise<void> {
+  const { name } = binding.metadata;
+  const other = `${name}-sluice-check`;
+  try {
+    const renamed = { ...binding, metadata: { ...binding.metadata, name: other } };
+    await cluster.create(renamed, { manager, dryRun: true }, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new Error(`role binding ${name} keeps its role: ${error.message.replaceAll(other, name)}`, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, toJson, toJsonObject } from "../lib/core/json.ts";
 import { labelKeyProblems, labelValueProblem } from "../lib/core/label-query.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
 import { escapedJson } from "./object-documents.ts";
 import { manager } from "./reconcile-object.ts";
@@ -78,14 +78,16 @@ function labelOf(text: string): readonly [key: string, value: string] {
 
 /**
  * As flux: of an object that exists, the labels and the whole spec are overwritten. A Secret keeps its labels, annotations and values
- * beside those that are given.
+ * beside those that are given. Throws for a Secret that exists with another type.
  */
 export async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
   const ref = refOf(manifest);
-  if ((await cluster.get(ref, signal)) === undefined) {
+  const live = await cluster.get(ref, signal);
+  if (live === undefined) {
     await cluster.create(manifest, { manager }, signal);
     return "created";
   }
+  if (manifest.kind === "Secret") checkType(manifest, live);
   await cluster.patch(
     ref,
     manifest.kind === "Secret" ? mergedSecret(manifest) : overwritten(manifest),
@@ -93,6 +95,14 @@ export async function upsert(manifest: Manifest, { cluster, signal }: Session): 
     signal,
   );
   return "updated";
+}
+
+/** The API server changes no type, and keeps the old one where a patch does not name it. */
+function checkType({ metadata: { name, namespace = "" }, type }: Manifest, live: LiveObject): void {
+  const { type: former = "Opaque" } = live;
+  if (typeof type !== "string" || typeof former !== "string" || type === former) return;
+  const mend = "delete it, or choose another name";
+  throw new Error(`Secret ${namespace}/${name} is of type ${former}, which cannot be changed to ${type}: ${mend}`);
 }
 
 function mergedSecret({ metadata: { labels = {}, annotations = {} }, stringData }: Manifest): Patch {

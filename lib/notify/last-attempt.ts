@@ -7,14 +7,12 @@ import type { ProviderParts } from "./provider.ts";
 /** Parts that remember the last request of a delivery. */
 export interface WatchedParts {
   readonly parts: ProviderParts;
-  /** What became of the last request, and the mend, to stand behind Go's `context deadline exceeded`; empty if nothing was sent. */
+  /** What became of the last request or connection, and the mend, to stand behind Go's `context deadline exceeded`; empty if nothing was sent. */
   readonly whyLate: (timeoutMs: number) => string;
 }
 
 interface Last {
-  readonly host: string;
-  /** Undefined while there is no answer. */
-  readonly end?: string;
+  readonly end: string;
   readonly mend: string;
 }
 
@@ -24,13 +22,13 @@ export function watched(parts: ProviderParts): WatchedParts {
   let last: Last | undefined;
   const watch = async <Answer>(host: string, send: () => Promise<Answer>, endOf: (answer: Answer) => Last) => {
     count += 1;
-    last = { host, mend: "correct the address, or raise spec.timeout of the Provider" };
+    last = { end: `${host} did not answer`, mend: "correct the address, or raise spec.timeout of the Provider" };
     try {
       const answer = await send();
       last = endOf(answer);
       return answer;
     } catch (error) {
-      if (error instanceof HttpError || error instanceof DialError) last = failedEnd(host, error);
+      if (error instanceof HttpError || error instanceof DialError) last = failedEnd(error);
       throw error;
     }
   };
@@ -50,15 +48,15 @@ export function watched(parts: ProviderParts): WatchedParts {
         return watch(
           host,
           () => parts.dial(target, signal),
-          () => ({ host, mend: "look at the log of the receiver, or raise spec.timeout of the Provider" }),
+          () => ({ end: `${host} was connected and did not finish`, mend: unfinishedMend }),
         );
       },
     },
     whyLate: (timeoutMs) => {
       if (last === undefined) return "";
-      const which = count === 1 ? "the attempt" : `the last of ${count} attempts`;
-      const end = last.end ?? `${last.host} did not answer`;
-      return `; within ${formatDuration(timeoutMs)} ${which} did not succeed: ${end}; ${last.mend}`;
+      // A delivery may look something up first, and follow redirects: a request is not an attempt.
+      const which = count === 1 ? "the only request" : `the last of ${count} requests`;
+      return `; ${which} within ${formatDuration(timeoutMs)}: ${last.end}; ${last.mend}`;
     },
   };
 }
@@ -72,15 +70,18 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "";
 }
 
+const unfinishedMend = "look at the log of the receiver, or raise spec.timeout of the Provider";
+
 function answeredEnd(host: string, status: number): Last {
-  return { host, end: `${host} answered with status ${status}`, mend: "look at the log of the receiver" };
+  const mend = status < 400 ? unfinishedMend : "look at the log of the receiver";
+  return { end: `${host} answered with status ${status}`, mend };
 }
 
-function failedEnd(host: string, error: DialError | HttpError): Last {
+function failedEnd(error: DialError | HttpError): Last {
   const end = whyNoAnswer(error);
   const mend =
     error.reason === "unreachable"
       ? "correct the address of the Provider, or start the receiver there"
       : "correct the address of the Provider, or look at the receiver";
-  return { host, end, mend };
+  return { end, mend };
 }

@@ -58,12 +58,13 @@ describe("sluice create source oci", () => {
 describe("sluice create receiver", () => {
   test("waits for the webhook, whose path is the one in the annotation of its Secret", async () => {
     const secret = await create("secret", "receiver", "hook", "--type=generic", "--hostname=hooks.example.com");
-    expect(secret).toEqual({ code: 0, out: "", err: "► receiver secret 'hook' created in 'default' namespace\n" });
     const { token = "" } = await valuesOf("hook");
     expect(token).toMatch(/^[0-9a-f]{64}$/);
     const annotations = (await found("Secret", "hook"))?.metadata.annotations ?? {};
     const url = new URL(annotations["notification.toolkit.fluxcd.io/webhook"] ?? "");
     expect(url.host).toBe("hooks.example.com");
+    const told = `► receiver secret 'hook' created in 'default' namespace\n✔ webhook URL ${url.href}\n`;
+    expect(secret).toEqual({ code: 0, out: "", err: told });
     const created = await create(
       ...["receiver", "hook", "--type=generic", "--secret-ref=hook", "--resource=OCIRepository/app"],
     );
@@ -84,6 +85,32 @@ describe("sluice create receiver", () => {
 });
 
 describe("sluice create secret", () => {
+  test("receiver keeps the token of a Secret that exists, and so the path of the webhook, unless it is given another", async () => {
+    const hook = (...more: readonly string[]) =>
+      create("secret", "receiver", "again", "--type=generic", "--hostname=hooks.example.com", ...more);
+    const pathOf = ({ err }: { readonly err: string }) => /✔ webhook URL \S+(\/hook\/\w+)\n$/.exec(err)?.[1];
+    const first = pathOf(await hook());
+    expect(first).toBeDefined();
+    const { token } = await valuesOf("again");
+    const second = await hook("--hostname=other.example.com");
+    expect(second.err).toContain("► keeping the token that the Secret has: give --token for another one\n");
+    expect([pathOf(second), await valuesOf("again")]).toEqual([first, { token }]);
+    const third = await hook("--token=t0ken");
+    expect(third.err).not.toContain("keeping");
+    expect(await valuesOf("again")).toEqual({ token: "t0ken" });
+    expect(pathOf(third)).not.toBe(first);
+  });
+
+  test("refuses to write values of another type into a Secret, whose type cannot be changed", async () => {
+    expect(await create("secret", "proxy", "login", "--address=http://proxy.example.com")).toMatchObject({ code: 0 });
+    const { code, err } = await create("secret", "oci", "login", "--url=ghcr.io", "--username=bot", "--password=p4ss");
+    expect([code, err]).toEqual([
+      1,
+      "✗ Secret default/login is of type Opaque, which cannot be changed to kubernetes.io/dockerconfigjson: delete it, or choose another name\n",
+    ]);
+    expect(await valuesOf("login")).toEqual({ address: "http://proxy.example.com" });
+  });
+
   test.each([
     ["helm", "Secret of type kubernetes.io/basic-auth", ["--username=bot", "--password=p4ss"]],
     ["oci", "Secret of type kubernetes.io/dockerconfigjson", ["--url=ghcr.io", "--username=bot", "--password=p4ss"]],
@@ -119,16 +146,6 @@ describe("sluice create secret", () => {
       username: "other",
       password: "p4ss",
     });
-  });
-
-  test("says that a client certificate is stored without the login that is given beside it", async () => {
-    const certificate = [`--tls-crt-file=${tls}/client.crt`, `--tls-key-file=${tls}/client.key`];
-    const { code, err } = await create("secret", "helm", "both", ...certificate, "--username=bot", "--password=p4ss");
-    expect([code, err]).toEqual([
-      0,
-      expect.stringContaining("holds the client certificate and no username and password"),
-    ]);
-    expect(Object.keys(await valuesOf("both"))).toEqual(["tls.crt", "tls.key"]);
   });
 });
 

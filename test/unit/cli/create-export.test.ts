@@ -17,4 +17,29 @@ describe("sluice create … --export", () => {
     const { out } = await runCommand(["create", ...line.split(" "), "--label=team=a", "--export"], { env: {}, folder });
     expect(out).toContain("  labels:\n    team: a\n");
   });
+
+  test.each(["--username=bot", "--username= --password=p4ss"])(
+    "says that a client certificate is stored without the login that is given beside it: %s",
+    async (login) => {
+      const tls = "--tls-crt-file=test/fixtures/tls/client.crt --tls-key-file=test/fixtures/tls/client.key";
+      const args = `create secret helm app ${tls} ${login}`.split(" ");
+      const { code, out, err } = await runCommand([...args, "--export"], { env: {}, folder });
+      expect([code, out]).toEqual([0, expect.not.stringContaining("password")]);
+      expect(err).toContain("holds the client certificate and no username and password");
+    },
+  );
+
+  test.each([
+    "alert app --provider-ref=chat --event-source=Kustomization/app",
+    "alert-provider chat --type=slack",
+    "receiver app --type=github --secret-ref=token --resource=GitRepository/app",
+    "tenant dev --with-namespace=dev",
+    "secret proxy proxy --address=https://proxy.example.com",
+  ])("accepts --interval, which changes nothing: create %s", async (line) => {
+    const exported = (...more: readonly string[]) =>
+      runCommand(["create", ...line.split(" "), "--export", ...more], { env: {}, folder });
+    const plain = await exported();
+    expect(plain.code).toBe(0);
+    expect(await exported("--interval=5m")).toEqual(plain);
+  });
 });

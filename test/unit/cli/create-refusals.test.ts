@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs `create …`; `@NAME` in a value is a file of the test's folder. */
 async function refusalOf(line: string): Promise<string> {
-  const args = line.split(" ").map((word) => word.replace("@", `${folder}/`));
+  const args = line.split(" ").map((word) => word.replace("=@", `=${folder}/`));
   const { code, out, err } = await runCommand(["create", ...args, "--export"], { env: {}, folder });
   expect([code, out]).toEqual([1, ""]);
   return err.replaceAll(folder, "");
@@ -85,7 +85,11 @@ describe("sluice create refuses", () => {
     ["oci app --url=ghcr.io --username=bot", "--password is required"],
     [
       "oci app --url=oci://ghcr.io/app --username=bot --password=p4ss",
-      "error parsing url: 'oci://ghcr.io/app' is not a registry: write it without scheme, like ghcr.io or ghcr.io/org/app",
+      "error parsing url: 'oci://ghcr.io/app' is not a registry: write it without scheme and login, like ghcr.io or ghcr.io/org/app",
+    ],
+    [
+      "oci app --url=https://bot:p4ss@ghcr.io --username=bot --password=p4ss",
+      "error parsing url: --url is not a registry: write it without scheme and login",
     ],
     ["tls app", "no CA certificate or client certificate pair found: give --ca-crt-file, or --tls-crt-file and"],
     [`tls app --tls-crt-file=${cert}`, "found certificate but missing private key: give --tls-key-file"],

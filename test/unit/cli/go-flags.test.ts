@@ -6,6 +6,7 @@ const root = new Command("sluice").option("--timeout <duration>").option("-n, --
 root
   .command("create")
   .option("--wait", "a switch")
+  .option("-s, --silent", "a switch with a short name")
   .option("--private", "a switch that is on", true)
   .option("--no-private", "its opposite")
   .option("--policy [value]", "a value that may be left out");
@@ -20,6 +21,9 @@ test.each([
   { args: ["--timeout=true", "--policy=false"], read: ["--timeout=true", "--policy=false"] },
   { args: ["create", "--unknown=true"], read: ["create", "--unknown=true"] },
   { args: ["-n=apps", "create"], read: ["-n", "apps", "create"] },
+  { args: ["create", "-s=true", "name"], read: ["create", "-s", "name"] },
+  { args: ["create", "-s=false", "name"], read: ["create", "name"] },
+  { args: ["create", "-x=true"], read: ["create", "-x=true"] },
   { args: ["create", "-x=apps"], read: ["create", "-x=apps"] },
   { args: ["create", "--", "--wait=true"], read: ["create", "--", "--wait=true"] },
 ])("the arguments $args are parsed as $read", ({ args, read }) => {

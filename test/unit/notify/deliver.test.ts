@@ -239,19 +239,19 @@ describe("a notification", () => {
   const url = "POST https://hooks.example.test/services";
   test.each([
     {
-      what: "the last attempt found no host",
+      what: "the request found no host",
       send: () => new HttpError("unreachable", `${url}: dial tcp: lookup hooks.example.test: no such host`),
-      why: "within 15s the attempt did not succeed: dial tcp: lookup hooks.example.test: no such host; correct the address of the Provider, or start the receiver there",
+      why: "the only request within 15s: dial tcp: lookup hooks.example.test: no such host; correct the address of the Provider, or start the receiver there",
     },
     {
-      what: "the last attempt was answered with an error",
+      what: "the request was answered with an error",
       send: () => ({ url: address, status: 503, headers: {}, body: Buffer.from("") }),
-      why: "within 15s the attempt did not succeed: hooks.example.test answered with status 503; look at the log of the receiver",
+      why: "the only request within 15s: hooks.example.test answered with status 503; look at the log of the receiver",
     },
     {
       what: "the host did not answer",
       send: () => undefined,
-      why: "within 15s the attempt did not succeed: hooks.example.test did not answer; correct the address, or raise spec.timeout of the Provider",
+      why: "the only request within 15s: hooks.example.test did not answer; correct the address, or raise spec.timeout of the Provider",
     },
   ])("that takes longer than the Provider's timeout fails and says that $what", async ({ send, why }) => {
     const timeout = Promise.withResolvers<void>();
