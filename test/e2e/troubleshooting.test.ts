@@ -140,7 +140,7 @@ const shown: Readonly<Record<string, RegExp>> = {
   "sluice events -n apps --for Receiver/web": /\tNormal\tSucceeded\tReceiver\/web\t/,
   "sluice check --orphans": /► looking for orphans\n[^]*✔ no orphans found\n/,
   "kubectl -n apps get rolebindings -o wide": /^web +ClusterRole\/edit .* apps\/web\b/m,
-  "sluice get helmreleases web -n apps": /^web \t.*\tFalse\tOCIRepository/m,
+  "sluice get helmreleases web -n apps": /^web \t.*\tFalse\tOCIRepository 'apps\/web' is not ready: /m,
   "sluice events -n apps --for HelmRelease/web": /\tWarning\tOCIArtifactPullFailed *\tOCIRepository\/web *\t/,
   "sluice get values web -n apps": /^replicas\tinline\t2 /m,
   "sluice get images all -n apps": /^imagerepository\/web\t.*\tTrue [^]*^imagepolicy\/web\t.*\t1\.0\.0\tTrue /m,
