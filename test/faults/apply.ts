@@ -126,13 +126,19 @@ export const applyFaults: readonly FileFaults[] = [
       },
       {
         what: "an object whose new kind is not served yet is refused",
-        find: "      return missing !== undefined && isUnserved(judged) ?",
-        replace: "      return missing === undefined && isUnserved(judged) ?",
+        find: "      return missing !== undefined && isStillUnserved(judged) ?",
+        replace: "      return missing === undefined && isStillUnserved(judged) ?",
       },
+    ],
+  },
+  {
+    file: "lib/apply/refusals.ts",
+    tests: ["test/unit/apply/plan-objects.test.ts"],
+    faults: [
       {
         what: "an object waits for a kind that no definition brings",
-        find: "  return desired.isPromised === true && change.kind",
-        replace: "  return change.kind",
+        find: '  return isPromised === true && error?.reason === "NoMatch";',
+        replace: '  return error?.reason === "NoMatch";',
       },
     ],
   },
