@@ -347,7 +347,7 @@ describe("objects whose dry run was deferred while planning", () => {
       const { apply } = world(undefined, {
         apply: async (manifest, { dryRun = false }) => {
           if (manifest.kind === "Car" && !dryRun) throw unserved;
-          return { object: manifest, created: true, warnings: [] };
+          return { object: { ...manifest, metadata: { ...manifest.metadata, uid: "u" } }, created: true, warnings: [] };
         },
       });
       expect(await apply(planned(map("a")), car)).toEqual({
