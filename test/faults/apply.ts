@@ -147,6 +147,11 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/apply-object.test.ts"],
     faults: [
       {
+        what: "an API server that does not serve a new kind at the write fails the run",
+        find: "  return isUnserved(desired, error)\n",
+        replace: "  return isUnserved(desired, undefined)\n",
+      },
+      {
         what: "replace has no dry run of the successor",
         find: `  await assertRecreatable(desired, deps, signal);
 `,
