@@ -3,7 +3,14 @@ import { Failure } from "../core/failure.ts";
 import { subject } from "../core/object-ref.ts";
 import { checkHealth, verdict } from "../health/check-health.ts";
 import type { HealthRules } from "../health/health-rules.ts";
-import { type AppliedObject, type ApplyDeps, ApplyError, applyObject, StillTerminating } from "./apply-object.ts";
+import {
+  type AppliedObject,
+  type ApplyDeps,
+  ApplyError,
+  applyObject,
+  StillTerminating,
+  StillUnserved,
+} from "./apply-object.ts";
 import type { PlannedObject } from "./plan.ts";
 import { planDeferred, type StagePlanning } from "./plan-objects.ts";
 import { lookAFewTimes } from "./poll.ts";
@@ -51,6 +58,7 @@ export async function applyAll(
     } catch (error) {
       if (error instanceof ApplyError) return { kind: "failed", applied, message: error.message };
       if (error instanceof StillTerminating) return { kind: "waiting", applied, why: error.message, on: "deletion" };
+      if (error instanceof StillUnserved) return { kind: "waiting", applied, why: error.message, on: "stage" };
       throw error;
     }
     try {
@@ -66,7 +74,7 @@ export async function applyAll(
 
 /**
  * Plans the deferred objects of a stage. An API server establishes a definition before it serves the kind, and another one behind the same
- * address follows later still: the dry runs are repeated within a second.
+ * address follows later still: the dry runs of the kinds that are missing are repeated within a second.
  */
 async function planOnceServed(
   members: readonly PlannedObject[],
@@ -75,7 +83,7 @@ async function planOnceServed(
 ): Promise<StagePlanning> {
   let last: StagePlanning = { kind: "planned", objects: members };
   const look = async () => {
-    last = await planDeferred(members, deps, signal);
+    last = await planDeferred(last.kind === "unserved" ? last.objects : members, deps, signal);
     return last.kind === "unserved" ? undefined : last;
   };
   return (await lookAFewTimes(look, deps.clock, signal)) ?? last;

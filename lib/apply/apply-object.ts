@@ -12,6 +12,7 @@ import { payloadOf } from "./ignored-fields.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
+import { isUnserved } from "./refusals.ts";
 import { type ApplyRules, applyOptions } from "./set/apply-rules.ts";
 import { fingerprint } from "./set/field-managers.ts";
 import { maxLooks, preconditionsOf } from "./set/preconditions.ts";
@@ -40,6 +41,11 @@ export class StillTerminating extends Error {
   override readonly name = "StillTerminating";
 }
 
+/** The set brings the definition, and the API server that was asked does not serve its kind yet: look again later. */
+export class StillUnserved extends Error {
+  override readonly name = "StillUnserved";
+}
+
 export interface ApplyDeps {
   readonly cluster: TargetCluster;
   readonly clock: Clock;
@@ -54,6 +60,7 @@ export interface ApplyDeps {
  *
  * @throws ApplyError where the API server refuses it
  * @throws StillTerminating where a replaced object is held by a finalizer
+ * @throws StillUnserved where the set brings the object's definition, and the API server that is asked does not serve it yet
  */
 export async function applyObject(
   desired: DesiredObject,
@@ -131,7 +138,7 @@ async function send(
       ...(finalizers === undefined ? {} : { blockingFinalizers: finalizers }),
     };
   } catch (error) {
-    throw refused(error, `${subject(desired.ref)} apply failed`);
+    throw refused(desired, error, "apply failed");
   }
 }
 
@@ -174,7 +181,7 @@ async function presentPayload(
     const { object: tried } = await cluster.apply(desired.manifest, options, signal);
     return payloadOf(desired.manifest, live, tried, rules.ignore.pathsFor(tried), rules.style);
   } catch (error) {
-    throw refused(error, `${subject(desired.ref)} apply failed`);
+    throw refused(desired, error, "apply failed");
   }
 }
 
@@ -202,7 +209,7 @@ async function takeOver(
     } catch (error) {
       if (error instanceof ApiError && error.reason === "NotFound") return;
       const isStale = error instanceof ApiError && (error.reason === "Conflict" || error.reason === "Invalid");
-      if (!isStale || tries === maxTries) throw refused(error, `${subject(ref)} ${takeoverFault(step, manifest)}`);
+      if (!isStale || tries === maxTries) throw refused(desired, error, takeoverFault(step, manifest));
       await clock.sleep(5 * 2 ** tries, signal);
       const live = await cluster.get(ref, signal);
       current = live && takeover(live.metadata, manifest, rules);
@@ -251,7 +258,7 @@ async function deleteForReplace(
     } catch (error) {
       const isStale = error instanceof ApiError && error.reason === "Conflict";
       if (isStale && look < maxLooks) continue;
-      throw refused(error, `${subject(desired.ref)} immutable field detected, failed to delete object`);
+      throw refused(desired, error, "immutable field detected, failed to delete object");
     }
   }
 }
@@ -267,12 +274,14 @@ async function assertRecreatable(
 ): Promise<void> {
   const refusal = await dryRunElsewhere(desired, desired.ref.namespace, { cluster, rules }, signal);
   if (refusal === undefined) return;
-  throw refused(
-    refusal,
-    `${subject(desired.ref)} immutable field detected, kept the present object since its successor is refused`,
-  );
+  const what = "immutable field detected, kept the present object since its successor is refused";
+  throw refused(desired, refusal, what);
 }
 
-function refused(error: unknown, what: string): unknown {
-  return error instanceof ApiError ? new ApplyError(`${what}: ${error.message}`, { cause: error }) : error;
+function refused(desired: DesiredObject, error: unknown, what: string): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const message = `${subject(desired.ref)} ${what}: ${error.message}`;
+  return isUnserved(desired, error)
+    ? new StillUnserved(message, { cause: error })
+    : new ApplyError(message, { cause: error });
 }

@@ -9,7 +9,7 @@ import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
 import { payloadOf } from "./ignored-fields.ts";
 import { createdOnce, ifAny, type PlannedChange } from "./plan.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
-import { dryRunMessage, isAboutFields, isImmutable, isNoJudgement, isOverOnceGone } from "./refusals.ts";
+import { dryRunMessage, isAboutFields, isImmutable, isNoJudgement, isOverOnceGone, isUnserved } from "./refusals.ts";
 import { type ApplyRules, applyOptions } from "./set/apply-rules.ts";
 import { fingerprint } from "./set/field-managers.ts";
 import { otherOwnerOf } from "./set/opt-outs.ts";
@@ -60,7 +60,7 @@ export async function dryRun(
   } catch (error) {
     if (!(error instanceof ApiError) || isNoJudgement(error)) throw error;
     // Without its kind there is nothing to read.
-    if (error.reason === "NoMatch" && desired.isPromised === true) {
+    if (isUnserved(desired, error)) {
       return { kind: "refused", message: dryRunMessage(desired, error), error };
     }
     const live = await read();

@@ -6,7 +6,7 @@ import type { DesiredObject } from "./desired-objects.ts";
 import { type DryRun, type DryRunDeps, dryRun, type Refused } from "./dry-run.ts";
 import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
 import { atThisLook, type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
-import { dryRunMessage, isAboutFields } from "./refusals.ts";
+import { dryRunMessage, isAboutFields, isUnserved } from "./refusals.ts";
 import { schemaFaults } from "./schema-faults.ts";
 import { stageOf, stages } from "./set/apply-order.ts";
 import { type CascadeScope, cascadeScopeOf, isWithin } from "./set/cascade-scope.ts";
@@ -100,8 +100,8 @@ function names(text: string, name: string): boolean {
 export type StagePlanning =
   | { readonly kind: "planned"; readonly objects: readonly PlannedObject[] }
   | { readonly kind: "refused"; readonly message: string }
-  /** The API server does not serve the kinds of the definitions in the set yet. */
-  | { readonly kind: "unserved"; readonly message: string };
+  /** The API server does not serve the kinds of the definitions in the set yet: what has these kinds is still deferred. */
+  | { readonly kind: "unserved"; readonly message: string; readonly objects: readonly PlannedObject[] };
 
 /** Gives the deferred objects of a stage their dry run, now that the stages before it are in the cluster. */
 export async function planDeferred(
@@ -112,21 +112,22 @@ export async function planDeferred(
   const waiting = members.filter(({ change }) => change.kind === "deferred");
   const looks = waiting.map(({ desired }): Looked => ({ desired, look: { kind: "unproven", live: undefined } }));
   const judged = await judge(looks, undefined, deps, signal);
-  const refused = outcomesOf(judged.filter((one) => !isUnserved(one))).refusals;
+  const refused = outcomesOf(judged.filter((one) => !isStillUnserved(one))).refusals;
   if (refused.length > 0) return { kind: "refused", message: messages(refused) };
   const { objects, refusals: unserved } = outcomesOf(judged);
-  if (unserved.length > 0) return { kind: "unserved", message: messages(unserved) };
   const changes = new Map(objects.map((object) => [object.desired.id, object]));
-  return { kind: "planned", objects: members.map((member) => changes.get(member.desired.id) ?? member) };
+  const known = members.map((member) => changes.get(member.desired.id) ?? member);
+  return unserved.length > 0
+    ? { kind: "unserved", message: messages(unserved), objects: known }
+    : { kind: "planned", objects: known };
 }
 
 function messages(refusals: readonly Refused[]): string {
   return refusals.map(({ message }) => message).join("\n");
 }
 
-/** Whether a definition of the set brings the kind, and the API server does not serve it yet. */
-function isUnserved({ desired, change }: Judged): boolean {
-  return desired.isPromised === true && change.kind === "refused" && change.error?.reason === "NoMatch";
+function isStillUnserved({ desired, change }: Judged): boolean {
+  return change.kind === "refused" && isUnserved(desired, change.error);
 }
 
 interface Judged {
@@ -165,7 +166,7 @@ async function judge(
         (resource === undefined || missing.some((scope) => isWithin(ref, resource.plural, scope)));
       if (isEarly) return { desired, change: await judgeEarly(desired, deps, stop) };
       const judged = { desired, change: await dryRun(desired, look.live, deps, stop) };
-      return missing !== undefined && isUnserved(judged) ? { desired, change: { kind: "deferred" } } : judged;
+      return missing !== undefined && isStillUnserved(judged) ? { desired, change: { kind: "deferred" } } : judged;
     },
     signal,
   );

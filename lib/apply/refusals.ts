@@ -11,6 +11,11 @@ export function dryRunMessage({ ref }: Pick<DesiredObject, "ref">, error: ApiErr
   return `${name} dry-run failed${reason === "" ? "" : ` (${reason})`}: ${error.message}`;
 }
 
+/** Whether a definition of the set brings the kind, and the API server does not serve it yet. */
+export function isUnserved({ isPromised }: Pick<DesiredObject, "isPromised">, error: ApiError | undefined): boolean {
+  return isPromised === true && error?.reason === "NoMatch";
+}
+
 /** The texts with which API servers refuse to change an immutable field, for all kinds that have such fields. */
 const texts = [
   /is immutable/,

@@ -166,6 +166,14 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * How a run ends that waits for an object that it names: another run reports why that one is not ready, and no other run reports that it
+ * does not exist.
+ */
+export function outcomeOfWait({ isMissing = false }: { readonly isMissing?: boolean }): "failed" | "waiting" {
+  return isMissing ? "failed" : "waiting";
+}
+
 /** The message of a thrown value, cut to 32,768 bytes. */
 export function messageOf(error: unknown): string {
   return cutMessage(error instanceof Error ? error.message : String(error));

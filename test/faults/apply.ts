@@ -126,13 +126,19 @@ export const applyFaults: readonly FileFaults[] = [
       },
       {
         what: "an object whose new kind is not served yet is refused",
-        find: "      return missing !== undefined && isUnserved(judged) ?",
-        replace: "      return missing === undefined && isUnserved(judged) ?",
+        find: "      return missing !== undefined && isStillUnserved(judged) ?",
+        replace: "      return missing === undefined && isStillUnserved(judged) ?",
       },
+    ],
+  },
+  {
+    file: "lib/apply/refusals.ts",
+    tests: ["test/unit/apply/plan-objects.test.ts"],
+    faults: [
       {
         what: "an object waits for a kind that no definition brings",
-        find: "  return desired.isPromised === true && change.kind",
-        replace: "  return change.kind",
+        find: '  return isPromised === true && error?.reason === "NoMatch";',
+        replace: '  return error?.reason === "NoMatch";',
       },
     ],
   },
@@ -140,6 +146,11 @@ export const applyFaults: readonly FileFaults[] = [
     file: "lib/apply/apply-object.ts",
     tests: ["test/unit/apply/apply-object.test.ts"],
     faults: [
+      {
+        what: "an API server that does not serve a new kind at the write fails the run",
+        find: "  return isUnserved(desired, error)\n",
+        replace: "  return isUnserved(desired, undefined)\n",
+      },
       {
         what: "replace has no dry run of the successor",
         find: `  await assertRecreatable(desired, deps, signal);

@@ -60,8 +60,8 @@ export const ownerFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a HelmRelease whose dependency does not exist only waits: isMissing is ignored",
-        find: 'isMissing ? "failed" : "waiting"',
-        replace: 'isMissing && event === undefined ? "failed" : "waiting"',
+        find: "outcomeOfWait({ isMissing })",
+        replace: "outcomeOfWait({ isMissing: isMissing && event === undefined })",
         named: "that does not exist fails the run",
       },
     ],

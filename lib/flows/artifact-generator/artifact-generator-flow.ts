@@ -9,7 +9,7 @@ import { servedKind } from "../../api/kinds/declaration.ts";
 import { generatorFinalizer } from "../../api/names.ts";
 import { parseLive } from "../../api/parse-live.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
-import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
+import { backOffMs, Failure, messageOf, outcomeOfWait } from "../../core/failure.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { sourceTopic } from "../../core/topics.ts";
@@ -191,8 +191,7 @@ async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult
   }
   await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
   if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined };
-  const waits = failure.isMissing ? "failed" : "waiting";
-  if (retry === "dependency") return { outcome: waits, failure, dueInMs: sourceRetryMs };
+  if (retry === "dependency") return { outcome: outcomeOfWait(failure), failure, dueInMs: sourceRetryMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",

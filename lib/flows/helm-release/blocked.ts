@@ -1,7 +1,6 @@
 import { findCondition } from "../../api/condition.ts";
 import { type Cause, waitsOrFailed } from "../../core/event-relation.ts";
-import type { EventReason } from "../../core/failure.ts";
-import { backOffMs } from "../../core/failure.ts";
+import { backOffMs, type EventReason, outcomeOfWait } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import type { EventToRecord } from "../record-event.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
@@ -71,7 +70,7 @@ export async function reportBlocked(
   const { timing } = ctx.deps;
   if (retry === "soon") {
     const next = toCarried({ ...carried, failures: 0 });
-    return { outcome: isMissing ? "failed" : "waiting", failure, dueInMs: timing.requeueDependencyMs, carried: next };
+    return { outcome: outcomeOfWait({ isMissing }), failure, dueInMs: timing.requeueDependencyMs, carried: next };
   }
   const dueInMs = backOffMs(carried.failures, timing.retryDelay);
   return { outcome: "failed", failure, dueInMs, carried: toCarried({ ...carried, failures: carried.failures + 1 }) };

@@ -1,6 +1,5 @@
 import type { ImagePolicySpec, ImageRef } from "../../api/image-policy.ts";
 import { barredAnnotation } from "../../api/names.ts";
-import { cutText } from "../../core/cut-text.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { type BarredImage, parseBarred } from "../../image/barred/barred-images.ts";
 import { choices } from "../../image/choose/choices.ts";
@@ -28,12 +27,7 @@ export async function chooseImage(
   const tags = (await deps.imageTags.get(repository.key, run.signal))?.tags ?? [];
   if (tags.length === 0) return undefined;
   const candidates = await filterTags(tags, spec.filterTags, run.signal);
-  const ordered = await choices(candidates, ranking, run.signal).catch((error: unknown) => {
-    if (!(error instanceof Failure)) throw error;
-    const { message, reason } = error;
-    const mend = candidates.length === 0 ? noneMatches(spec, tags.length) : noneChosen(spec, candidates.length);
-    throw new Failure(reason, `${message}; ${mend}`, { cause: error });
-  });
+  const ordered = await choices(candidates, ranking, run.signal);
   const passedOver: string[] = [];
   for await (const tag of ordered) {
     const bars = barred.filter((one) => one.tag === tag);
@@ -45,19 +39,6 @@ export async function chooseImage(
     return { ref: await refOf(tag, spec, repository, known, ctx), passedOver };
   }
   throw new Failure("Failure", `every tag that the policy admits is barred: ${listed(passedOver)}`);
-}
-
-const maxShownBytes = 200;
-
-function noneMatches({ filterTags: { pattern = "" } = {} }: ImagePolicySpec, count: number): string {
-  return `spec.filterTags.pattern '${cutText(pattern, maxShownBytes)}' matches none of ${count} tags`;
-}
-
-/** An alphabetical order chooses from any tags, so only these two fail. */
-function noneChosen({ policy: { semver } }: ImagePolicySpec, count: number): string {
-  return semver === undefined
-    ? "leave such tags out with spec.filterTags.pattern, or take the number out of them with spec.filterTags.extract"
-    : `none of ${count} tags is a version in spec.policy.semver.range '${cutText(semver.range, maxShownBytes)}'`;
 }
 
 function barredBy(annotation = ""): readonly BarredImage[] {

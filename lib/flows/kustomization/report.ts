@@ -6,7 +6,7 @@ import { allEnded } from "../../core/concurrency.ts";
 import { cutMessage } from "../../core/cut-text.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
-import { backOffMs, Failure, messageOf, type Retry } from "../../core/failure.ts";
+import { backOffMs, Failure, messageOf, outcomeOfWait, type Retry } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { readyTopic } from "../../core/topics.ts";
@@ -278,8 +278,7 @@ export async function reportBlocked(ctx: KustomizationContext, blocked: Blocked)
   if (event !== undefined) ctx.record({ ...event, reason, annotations: blocked.annotations ?? {}, relation });
   const { failures } = readCarriedState(ctx.run.carried);
   const carried = { failures: failures + 1 };
-  const waits = blocked.isMissing === true ? "failed" : "waiting";
-  const outcome = stalled ? "stalled" : waits;
+  const outcome = stalled ? "stalled" : outcomeOfWait(blocked);
   return { outcome, failure: { reason, message }, dueInMs: retryInMs(blocked.retry, failures, ctx), carried };
 }
 

@@ -3,7 +3,7 @@ import { isTrue } from "../../api/condition.ts";
 import type { SourceSpec } from "../../api/source.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
-import { backOffMs, type Failure } from "../../core/failure.ts";
+import { backOffMs, type Failure, outcomeOfWait } from "../../core/failure.ts";
 import type { ObjectSelector } from "../../core/follows.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
 import { selectionTopic, sourceTopic } from "../../core/topics.ts";
@@ -175,7 +175,7 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   // So that one with a wrong chart or version says so at once.
   if (isNews) await wakeReleases(ctx, "failure");
   if (retry === "never") return { outcome: "stalled", failure, dueInMs: undefined };
-  const outcome = isWaiting && !failure.isMissing ? "waiting" : "failed";
+  const outcome = isWaiting ? outcomeOfWait(failure) : "failed";
   if (retry === "dependency") return { outcome, failure, dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;
   const dueInMs = Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure));

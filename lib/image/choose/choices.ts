@@ -1,20 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
 import type { Candidate } from "./filter-tags.ts";
-import { emptyListText, type Ranking } from "./ranking.ts";
+import type { Ranking } from "./ranking.ts";
 
 /**
  * The tags in the order in which a policy chooses them: the one that Flux chooses, then the one that it would choose without that,
  * and so on. Among tags with the same key the last candidate wins, which is the least if the tags are in descending order.
  *
- * @throws Failure `Failure` in Flux's words if nothing can be chosen
+ * @throws Failure `Failure` in Flux's words, with what would mend it, if nothing can be chosen
  */
 export async function choices(
   candidates: readonly Candidate[],
   ranking: Ranking,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
-  if (candidates.length === 0) throw new Failure("Failure", emptyListText);
   const tagsByKey = new Map<string, string[]>();
   for (const { key, tag } of candidates) {
     const tags = tagsByKey.get(key);
@@ -27,7 +26,7 @@ export async function choices(
     return key === undefined ? undefined : tagsByKey.get(key)?.pop();
   };
   const first = next();
-  if (first === undefined) throw new Failure("Failure", ranking.noneText);
+  if (first === undefined) throw new Failure("Failure", ranking.noneText(candidates.length));
   return following(first, next, signal);
 }
 

@@ -23,7 +23,7 @@ export interface Candidate {
 /**
  * The tags that the filter of a policy keeps, in the order of the tags.
  *
- * @throws Failure `InvalidPolicy` in Flux's words if the filter is malformed or over a limit
+ * @throws Failure `InvalidPolicy` in Flux's words if the filter is malformed or over a limit; `Failure` if it keeps no tag
  */
 export async function filterTags(
   tags: readonly string[],
@@ -47,8 +47,13 @@ export async function filterTags(
     }
     candidates.push({ key, tag });
   };
-  if (await inTimeSlices(tags, match, maxMs, signal)) return candidates;
-  throw invalid(`spec.filterTags.pattern takes more than ${maxMs / 1_000} s for the tags: simplify it`);
+  if (!(await inTimeSlices(tags, match, maxMs, signal))) {
+    throw invalid(`spec.filterTags.pattern takes more than ${maxMs / 1_000} s for the tags: simplify it`);
+  }
+  if (candidates.length > 0) return candidates;
+  const quoted = cutText(pattern, maxShownBytes);
+  const mend = `spec.filterTags.pattern '${quoted}' matches none of ${tags.length} tags`;
+  throw new Failure("Failure", `version list argument cannot be empty; ${mend}`);
 }
 
 function compile(pattern: string): RE2JS {

@@ -1,5 +1,6 @@
 import type { ImagePolicySpec } from "../../api/image-policy.ts";
 import { inTimeSlices } from "../../core/concurrency.ts";
+import { cutText } from "../../core/cut-text.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { parseSemverRange } from "../../sources/semver-range.ts";
 import { compareSemver, parseSemver } from "../../sources/semver-version.ts";
@@ -8,12 +9,14 @@ import { parseGoFloat } from "./go-float.ts";
 /** Time for reading all keys of a policy. */
 const maxReadingMs = 20_000;
 
+const maxShownBytes = 200;
+
 /** How a policy ranks keys. */
 export interface Ranking {
   /** Reads all of them once. Throws a {@link Failure} if one of them spoils the whole list. */
   read(keys: readonly string[], signal: AbortSignal): Promise<Ranked>;
-  /** What is said where there are keys and none of them takes part. */
-  readonly noneText: string;
+  /** What is said where there are this many tags and none of them takes part. */
+  noneText(count: number): string;
 }
 
 /** Keys that were read. */
@@ -21,9 +24,6 @@ export interface Ranked {
   /** The best of those that are left; undefined if none is. Linear in time. */
   best(isLeft: (key: string) => boolean): string | undefined;
 }
-
-/** What is said where there is nothing to rank. */
-export const emptyListText = "version list argument cannot be empty";
 
 /**
  * The ranking of a policy: of several the first of semver, alphabetical and numerical.
@@ -39,6 +39,10 @@ export function rankingOf({ semver, alphabetical, numerical }: ImagePolicySpec["
 
 type Order = "asc" | "desc";
 
+const noneText = "unable to determine latest version from provided list";
+const toNumbers =
+  "leave such tags out with spec.filterTags.pattern, or take the number out of them with spec.filterTags.extract";
+
 /** The highest version in the range; of equal ones the first. What is no version takes no part. */
 function bySemver(text: string): Ranking {
   let isInRange: ReturnType<typeof parseSemverRange>;
@@ -51,7 +55,11 @@ function bySemver(text: string): Ranking {
     const version = parseSemver(key);
     return version !== undefined && isInRange(version) ? version : undefined;
   };
-  return ranking(read, (version, best) => compareSemver(version, best) > 0);
+  const range = cutText(text, maxShownBytes);
+  return {
+    ...ranking(read, (version, best) => compareSemver(version, best) > 0),
+    noneText: (count) => `${noneText}; none of ${count} tags is a version in spec.policy.semver.range '${range}'`,
+  };
 }
 
 /** As Go compares strings: by their bytes. */
@@ -70,7 +78,8 @@ function alphabetically(order: Order): Ranking {
 function numerically(order: Order): Ranking {
   const read = (key: string): number => {
     const value = parseGoFloat(key);
-    if (value === undefined) throw new Failure("Failure", `failed to parse invalid numeric value '${key}'`);
+    if (value === undefined)
+      throw new Failure("Failure", `failed to parse invalid numeric value '${key}'; ${toNumbers}`);
     return value;
   };
   return ranking(read, (value, best) => !(order === "asc" ? value < best : value > best));
@@ -81,7 +90,7 @@ function ranking<Value>(
   replaces: (value: Value, best: Value) => boolean,
 ): Ranking {
   return {
-    noneText: "unable to determine latest version from provided list",
+    noneText: () => noneText,
     async read(keys, signal) {
       const values: { readonly key: string; readonly value: Value }[] = [];
       const take = (key: string): void => {

@@ -332,6 +332,32 @@ describe("objects whose dry run was deferred while planning", () => {
       expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_000);
     });
 
+    test("do not have the dry runs of other objects of the stage repeated with theirs", async () => {
+      const { apply, log } = servedFrom(3);
+      await apply(planned(definition), planned(map("a"), deferred), car);
+      expect(log.filter((line) => line.startsWith("tries "))).toEqual([
+        "tries ConfigMap/t/a",
+        "tries Car/t/c",
+        "tries Car/t/c",
+        "tries Car/t/c",
+      ]);
+    });
+
+    test("wait for the next run if only the API server of the dry run serves their kind yet, not the one of the write", async () => {
+      const { apply } = world(undefined, {
+        apply: async (manifest, { dryRun = false }) => {
+          if (manifest.kind === "Car" && !dryRun) throw unserved;
+          return { object: { ...manifest, metadata: { ...manifest.metadata, uid: "u" } }, created: true, warnings: [] };
+        },
+      });
+      expect(await apply(planned(map("a")), car)).toEqual({
+        kind: "waiting",
+        applied: ["ConfigMap/t/a created"],
+        why: "Car/t/c apply failed: 404 page not found",
+        on: "stage",
+      });
+    });
+
     test("fail the run at once if another object of the stage is refused", async () => {
       const { apply, slept } = world((object) => {
         if (object.kind === "Car") throw unserved;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ownerLabels } from "../../../lib/api/names.ts";
-import { ApplyError, applyObject, StillTerminating } from "../../../lib/apply/apply-object.ts";
+import { ApplyError, applyObject, StillTerminating, StillUnserved } from "../../../lib/apply/apply-object.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import type { PlannedChange } from "../../../lib/apply/plan.ts";
 import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
@@ -122,6 +122,32 @@ describe("an apply", () => {
     await expect(applied).rejects.toThrow("ConfigMap/t/a apply failed: no");
     const lost = new Error("lease lost");
     await expect(refusing(lost)).rejects.toBe(lost);
+  });
+});
+
+describe("an object whose kind the API server does not serve", () => {
+  const unserved = () => Promise.reject(new ApiError({ code: 404, reason: "NoMatch", message: "404 page not found" }));
+  const takeover = { patch: [], migrates: false };
+  const changes: readonly { what: string; change: Parameters<ReturnType<typeof world>["apply"]>[0] }[] = [
+    { what: "its apply", change: { kind: "create" } },
+    { what: "the apply of a payload", change: { kind: "configure", takeover: undefined, payload: manifest } },
+    { what: "the patch of its managers", change: { kind: "configure", takeover } },
+  ];
+  const unservedWorld = () => world({ get: unserved, apply: unserved, patch: unserved });
+
+  test.each(changes)("waits with $what if the set brings its definition", async ({ change }) => {
+    const applied = unservedWorld().apply(change, { ...desired, isPromised: true });
+    await expect(applied).rejects.toThrow(StillUnserved);
+  });
+
+  test("waits if the payload has to be made again", async () => {
+    const { apply } = world({ get: unserved, patch: async () => liveOf() });
+    const applied = apply({ kind: "configure", takeover, payload: manifest }, { ...desired, isPromised: true });
+    await expect(applied).rejects.toThrow(StillUnserved);
+  });
+
+  test("is refused if its definition is not in the set", async () => {
+    await expect(unservedWorld().apply({ kind: "create" })).rejects.toThrow(ApplyError);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { image, Killed, policyWorld } from "./policy-world.ts";
@@ -191,6 +191,22 @@ describe("failures", () => {
     await one.run();
     expect((await one.conditions()).at(-1)).toBe(
       "Ready=False Failure: failed to parse invalid numeric value 'latest'; leave such tags out with spec.filterTags.pattern, or take the number out of them with spec.filterTags.extract",
+    );
+  });
+
+  test.each([
+    { type: "semver", spec: oneX },
+    { type: "alphabetical", spec: anyTag },
+  ])("a policy of type $type whose tags take too long to rank says only to keep fewer of them", async ({ spec }) => {
+    const one = await world();
+    await one.repository();
+    await one.tags(["1.0.0", "latest"]);
+    await one.policy(spec);
+    const clock = vi.spyOn(performance, "now");
+    one.state.onTags = () => void clock.mockReturnValueOnce(0).mockReturnValueOnce(30_000);
+    await one.run().finally(() => clock.mockRestore());
+    expect((await one.conditions()).at(-1)).toBe(
+      "Ready=False Failure: ranking 2 tags takes more than 20 s: keep fewer of them by spec.filterTags.pattern",
     );
   });
 

@@ -44,6 +44,8 @@ export function policyWorld(cluster: Cluster, namespace: string) {
     isRequested: true,
     isRetry: false,
     noCrossNamespaceRefs: false,
+    /** Called just before a run works on the tags. */
+    onTags: (): void => undefined,
     /** Writes that are made before the process ends. */
     writesLeft: Number.POSITIVE_INFINITY,
   };
@@ -79,7 +81,14 @@ export function policyWorld(cluster: Cluster, namespace: string) {
     },
     jitter: () => 0.5,
     timing: defaultTiming,
-    imageTags,
+    imageTags: {
+      ...imageTags,
+      async get(...given) {
+        const known = await imageTags.get(...given);
+        state.onTags();
+        return known;
+      },
+    },
     noCrossNamespaceRefs: state.noCrossNamespaceRefs,
     async digestOfTag(repository, tag) {
       lookups.push(`${repository.spec.image}:${tag}`);

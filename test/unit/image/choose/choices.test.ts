@@ -59,7 +59,8 @@ describe("a policy of type semver", () => {
     const said = {
       reason: "Failure",
       retry: "backoff",
-      message: "unable to determine latest version from provided list",
+      message:
+        "unable to determine latest version from provided list; none of 1 tags is a version in spec.policy.semver.range '>=3.0.0'",
     };
     await expect(first(["1.0.0"], semver(">=3.0.0"))).rejects.toMatchObject(said);
   });
@@ -96,7 +97,8 @@ describe("a policy of type numerical", () => {
     expect(await first(["1", "2", "10"], { numerical: desc })).toBe("1");
     await expect(first(["1", "2", "10", "foo"], { numerical: asc })).rejects.toMatchObject({
       reason: "Failure",
-      message: "failed to parse invalid numeric value 'foo'",
+      message:
+        "failed to parse invalid numeric value 'foo'; leave such tags out with spec.filterTags.pattern, or take the number out of them with spec.filterTags.extract",
     });
   });
 
@@ -164,7 +166,7 @@ describe("filterTags of a policy", () => {
     await expect(first(["1.0.0"], { alphabetical: asc }, { pattern: "^feature-" })).rejects.toMatchObject({
       reason: "Failure",
       retry: "backoff",
-      message: "version list argument cannot be empty",
+      message: "version list argument cannot be empty; spec.filterTags.pattern '^feature-' matches none of 1 tags",
     });
   });
 
