@@ -42,8 +42,8 @@ export const ownerFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a dependency without a namespace is looked for in that of the first object of the path",
-        find: "needed(found.spec.dependsOn ?? [], key.namespace, key.cluster, deps.gates)",
-        replace: "needed(found.spec.dependsOn ?? [], run.key.namespace, key.cluster, deps.gates)",
+        find: "needed(found.spec.dependsOn ?? [], key, deps.gates)",
+        replace: "needed(found.spec.dependsOn ?? [], run.key, deps.gates)",
         named: "a dependency cycle through another namespace is reported",
       },
       {
