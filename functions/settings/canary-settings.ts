@@ -83,7 +83,7 @@ export const canarySettingFields = {
   "event-webhook": documented(
     {
       description:
-        "The URL to which each event of a Canary without a webhook of the type `event` is sent. Empty: none.",
+        "Sluice sends the events of a Canary to this URL if the Canary has no webhook of type `event`. Empty: none.",
       ...flagger("none"),
     },
     address,

@@ -134,7 +134,7 @@ describe("sluice create secret", () => {
 
 describe("sluice create tenant", () => {
   const rbac = "rbac.authorization.k8s.io";
-  const roleOf = async () => (await found("RoleBinding", "dev-reconciler", "team", rbac))?.["roleRef"];
+  const binding = () => found("RoleBinding", "dev-reconciler", "team", rbac);
 
   test("creates namespace, service account and role binding, and changes them the second time", async () => {
     expect(await create("tenant", "dev", "--with-namespace=team")).toEqual({
@@ -148,14 +148,17 @@ describe("sluice create tenant", () => {
         "",
       ].join("\n"),
     });
-    expect(await roleOf()).toMatchObject({ kind: "ClusterRole", name: "cluster-admin" });
+    const first = await binding();
+    expect(first).toMatchObject({ roleRef: { kind: "ClusterRole", name: "cluster-admin" } });
     expect(await create("tenant", "dev", "--with-namespace=team", "--label=env=dev")).toMatchObject({ code: 0 });
     const labels = { "toolkit.fluxcd.io/tenant": "dev", env: "dev" };
     expect((await found("ServiceAccount", "dev", "team"))?.metadata.labels).toEqual(labels);
-    expect((await found("RoleBinding", "dev-reconciler", "team", rbac))?.metadata.labels).toEqual(labels);
+    const labelled = await binding();
+    expect(labelled?.metadata).toMatchObject({ labels });
+    expect(labelled?.metadata.uid, "with the same role it is not recreated").toBe(first?.metadata.uid);
     const changed = await create("tenant", "dev", "--with-namespace=team", "--cluster-role=edit", "--skip-namespace");
     expect(changed).toMatchObject({ code: 0, err: expect.not.stringContaining("applying namespace") });
-    expect(await roleOf()).toMatchObject({ kind: "ClusterRole", name: "edit" });
+    expect(await binding()).toMatchObject({ roleRef: { kind: "ClusterRole", name: "edit" } });
   });
 
   test("keeps the labels that a namespace has already", async () => {

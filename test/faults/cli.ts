@@ -149,6 +149,48 @@ export const cliFaults: readonly FileFaults[] = [
         find: "bits <= 8192 && bits % 8 === 0",
         replace: "bits <= 8192",
       },
+      {
+        what: "the host's key in a Secret ends with a line break, unlike flux's",
+        find: "known_hosts: knownHosts.trimEnd()",
+        replace: "known_hosts: knownHosts",
+        named: "creates a deploy key of type",
+      },
+    ],
+  },
+  {
+    file: "cli/create-tenant.ts",
+    tests: ["test/e2e/cli-create.test.ts"],
+    faults: [
+      {
+        what: "create tenant removes a namespace's other labels",
+        find: '  const body = { metadata: { labels: manifest.metadata.labels ?? {} } };\n  await cluster.patch(ref, { type: "merge", body }, { manager }, signal);\n',
+        replace:
+          '  const body = [{ op: "add", path: "/metadata/labels", value: manifest.metadata.labels ?? {} }];\n  await cluster.patch(ref, { type: "json", body }, { manager }, signal);\n',
+        named: "keeps the labels that a namespace has already",
+      },
+      {
+        what: "create tenant keeps a role binding whose role changes",
+        find: 'live !== undefined && equal(live["roleRef"], binding["roleRef"])',
+        replace: 'live !== undefined && !equal(live["roleRef"], undefined)',
+        named: "creates namespace, service account and role binding",
+      },
+      {
+        what: "create tenant recreates a role binding whose role is the same",
+        find: 'equal(live["roleRef"], binding["roleRef"])',
+        replace: 'equal(live["roleRef"], binding)',
+        named: "creates namespace, service account and role binding",
+      },
+    ],
+  },
+  {
+    file: "cli/migration/repositories.ts",
+    tests: ["test/unit/cli/migration/needs.test.ts"],
+    faults: [
+      {
+        what: "a GitRepository with provider aws and a Secret is left out",
+        find: 'ofKind(objects, "GitRepository").filter(isOfAws)',
+        replace: 'ofKind(objects, "GitRepository").filter(isLent)',
+      },
     ],
   },
 ];

@@ -55,6 +55,36 @@ export const ownerFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/helm-release/blocked.ts",
+    tests: ["test/e2e/helm-release/preconditions.test.ts"],
+    faults: [
+      {
+        what: "a HelmRelease whose dependency does not exist only waits: isMissing is ignored",
+        find: 'isMissing ? "failed" : "waiting"',
+        replace: 'isMissing && event === undefined ? "failed" : "waiting"',
+        named: "that does not exist fails the run",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/dependency-cycle.ts",
+    tests: ["test/e2e/helm-release/preconditions.test.ts"],
+    faults: [
+      {
+        what: "a circle of HelmReleases is not named",
+        find: "const start = formatWorkKey(ctx.run.key);",
+        replace: "const start = formatWorkKey(key);",
+        named: "that depends on it in turn is named with the whole circle",
+      },
+      {
+        what: "a circle of HelmReleases is named without those between",
+        find: "paths.push([...path, next])",
+        replace: "paths.push([next])",
+        named: "that depends on it in turn is named with the whole circle",
+      },
+    ],
+  },
+  {
     file: "lib/flows/kustomization/report.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [

@@ -235,6 +235,14 @@ describe("a dependency of a HelmRelease", () => {
     expect(await scene.condition("Ready")).toMatch(/^True InstallSucceeded/);
   });
 
+  test("that does not exist fails the run, which checks again after 30 seconds", async () => {
+    const scene = await newScene();
+    await scene.publish(chart);
+    await scene.release(dependent());
+    expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: 30_000 });
+    expect(await scene.condition("Ready")).toMatch(/^False DependencyNotReady: unable to get '.*\/base' dependency: /);
+  });
+
   test("that is suspended is named as suspended, with the command that resumes it", async () => {
     const scene = await newScene();
     await scene.publish(chart);

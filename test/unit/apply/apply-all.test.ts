@@ -297,7 +297,7 @@ describe("objects whose dry run was deferred while planning", () => {
     expect(log).not.toContain("ConfigMap/t/c");
   });
 
-  describe("and whose definition the set brings", () => {
+  describe("objects whose definition is in the same set", () => {
     const car: PlannedObject = {
       desired: desired({ ...core("Car", "c", "t"), group: "example.com" }, { isPromised: true }),
       change: deferred,

@@ -142,6 +142,7 @@ describe("sluice create secret git", () => {
         `${type} ${key.getPublicSSH().toString("base64")}`,
       );
       const host = { host: "127.0.0.1", port: Number(new URL(url).port) };
+      expect(data["known_hosts"], "as flux writes it: without a line break at the end").toBe(knownHosts.trimEnd());
       expect(knownHostKeys(data["known_hosts"] ?? "", host).types).toEqual(["ecdsa-sha2-nistp256"]);
       expect(err).not.toContain("PRIVATE");
     });

@@ -17,7 +17,7 @@ const account: LiveObject = {
 };
 const controller = { name: "source-controller", namespace: "flux-system", deployment: "source-controller" };
 
-test("text by other writers is escaped in needs, refused objects and unreadable parts", async () => {
+test("control characters in texts of the cluster are escaped in the needs, refused objects and unread parts of the report", async () => {
   const facts: MigrationFacts = {
     controllers: [{ ...controller, version: "v1", replicas: 1, serviceAccount: "flux", args: [] }],
     objects: [repository],

@@ -183,7 +183,7 @@ describe("failures", () => {
     expect(await one.events()).toEqual([`Warning ${empty}`, `Warning ${empty}`]);
   });
 
-  test("a tag that is no number fails a numerical policy, and the message says how to leave it out", async () => {
+  test("a tag such as latest fails a numerical policy, and the message says how to leave it out", async () => {
     const one = await world();
     await one.repository();
     await one.tags(["1", "latest"]);
