@@ -72,8 +72,8 @@ export const ownerFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a circle of HelmReleases is not named",
-        find: "const start = formatWorkKey(ctx.run.key);",
-        replace: "const start = formatWorkKey(key);",
+        find: "const dependencies = needed(rotated, run.key, deps.gates);",
+        replace: "const dependencies = needed([], run.key, deps.gates);",
         named: "that depends on it in turn is named with the whole circle",
       },
       {

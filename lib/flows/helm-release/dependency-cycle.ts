@@ -15,8 +15,9 @@ import { readCarried } from "./carried.ts";
  */
 export function releaseCycleText(
   { index, problem }: { readonly index: number; readonly problem: string },
-  { deps, home, release, run, status }: HelmReleaseContext,
+  ctx: HelmReleaseContext,
 ): Promise<string> {
+  const { deps, home, release, run } = ctx;
   const { dependsOn = [] } = release.spec;
   const rotated = [...dependsOn.slice(index), ...dependsOn.slice(0, index)];
   const read = async (key: WorkKey) => {
@@ -27,7 +28,7 @@ export function releaseCycleText(
     const dependencies = needed(found.spec.dependsOn ?? [], key, deps.gates);
     return { conditions: found.status.conditions ?? [], dependencies };
   };
-  const { conditions = [] } = status();
+  const { conditions = [] } = ctx.status();
   const { waits = 0 } = readCarried(run.carried);
   const dependencies = needed(rotated, run.key, deps.gates);
   return cycleText({ dependencies, problem, conditions, waits }, { run, requests: deps.requests, read });

@@ -19,8 +19,9 @@ interface Waiting {
 /** The message about the cycle of a waiting Kustomization; empty if there is none. */
 export function kustomizationCycleText(
   { index, problem, source }: Waiting,
-  { deps, home, kustomization, run, status }: KustomizationContext,
+  ctx: KustomizationContext,
 ): Promise<string> {
+  const { deps, home, kustomization, run } = ctx;
   const { dependsOn = [] } = kustomization.spec;
   const rotated = [...dependsOn.slice(index), ...dependsOn.slice(0, index)];
   const read = async (key: WorkKey) => {
@@ -32,7 +33,7 @@ export function kustomizationCycleText(
     const dependencies = needed(found.spec.dependsOn ?? [], key, deps.gates);
     return { conditions: found.status.conditions ?? [], dependencies };
   };
-  const { conditions = [] } = status();
+  const { conditions = [] } = ctx.status();
   const waits = readCarriedState(run.carried).failures;
   const dependencies = needed(rotated, run.key, deps.gates);
   return cycleText({ dependencies, problem, conditions, waits }, { run, requests: deps.requests, read });
