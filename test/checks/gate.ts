@@ -98,7 +98,8 @@ async function main(): Promise<void> {
   await run({ name: "claims", command: ["node", "test/claims/check-claims.ts", ...files] });
   say(`\n${formatResults(results)}\n`);
   // One seed of the simulator is replayed only where it is named; Flagger, which takes long to build, is there in the deep checks.
-  // No package registry has zsh, fish or jq: what needs them is not run where the machine lacks them.
+  // No package registry has zsh, fish or jq itself (there is a rewrite of jq in Go, gojq): what needs them is not run where the
+  // machine lacks them.
   const maySkip = "replays seed|interop/flagger/|completion of the installed command in (zsh|fish)|\\(jq is needed\\)";
   const counts = ["test/report/print-counts.ts", `--may-skip=${maySkip}`, ...files];
   await run({ name: "counts", command: ["node", ...counts] }, say);

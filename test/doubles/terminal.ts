@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -60,6 +60,11 @@ export async function terminals(folder: string, programs: Readonly<Record<string
     },
     [Symbol.asyncDispose]: closeAll,
   };
+}
+
+/** Whether the machine has a program, which a page needs. @param version the word that lets it print its version */
+export function hasProgram(name: string, version = "--version"): boolean {
+  return spawnSync(name, [version]).status === 0;
 }
 
 /** Writes a program that runs a TypeScript file. @param args come before its own */

@@ -22,7 +22,7 @@ test.skipIf(missing !== undefined)(
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const { open, run, ...opened } = await terminals(folder, { sops, "age-keygen": ageKeygen });
     onTestFinished(() => opened[Symbol.asyncDispose]());
-    const [start = "", addresses = "", host = "", ...rest] = await blocksToRun("docs/first-app.md");
+    const [start = "", addresses = "", host = "", ...rest] = await blocksToRun("docs/first-app.md", 14);
     const work = join(folder, "first-app");
 
     const first = open(folder, start);

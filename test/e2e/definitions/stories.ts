@@ -103,6 +103,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
 
     const writes = definitions.length + rights.length;
     const inTime = { timeout: repeatedTimeoutMs(writes) };
+    // The definitions are written alike, and so are the rights: the gate kills at every 7th write, the deep checks at each.
     test("after a handler is killed at any write, the next one finishes", inTime, async () => {
       const whole = cluster;
       for (let survived = 0; survived < writes; survived += inGateOrDeep(7, 1)) {

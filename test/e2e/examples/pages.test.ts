@@ -15,13 +15,6 @@ let typed: Terminals;
 /** The line of README.md that a reader types into each new terminal. */
 let addresses = "";
 
-/** The one block of a page. Throws an error if the page has more. */
-async function onlyBlock(page: string): Promise<string> {
-  const [first = "", ...others] = await blocksToRun(page);
-  if (others.length > 0) throw new Error(`this test runs only the first block of ${page}`);
-  return first;
-}
-
 const textOf = (page: string): Promise<string> => readFile(join(root, page), "utf8");
 
 /** The commands of blocks, one a line. */
@@ -72,7 +65,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     typed = open.use(await terminals(folder, Object.fromEntries(standIns)));
     await cp(join(root, "examples"), join(folder, "examples"), { recursive: true });
     await typed.run(folder, "git init --quiet && git commit --quiet --allow-empty --message start");
-    const [start = "", next = ""] = await blocksToRun("README.md");
+    const [start = "", next = ""] = await blocksToRun("README.md", 2);
     const registry = await printedAddress(typed.open(folder, start), "registry");
     [addresses = ""] = linesOf([next]);
     if (!addresses.includes("127.0.0.1:PORT")) throw new Error(`no port to put in: ${addresses}`);
@@ -94,14 +87,14 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     const map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: app, namespace: default }\n";
     const url = await served({ "deploy/app.yaml": map });
     await writeFile(join(folder, "app.yaml"), yaml.replace("https://git.example.com/team/app", url));
-    const printed = await follow(linesOf((await blocksToRun("README.md")).slice(1)).slice(1), {
+    const printed = await follow(linesOf((await blocksToRun("README.md", 2)).slice(1)).slice(1), {
       "sluice get kustomizations": /^app +\tmain@sha1:[0-9a-f]{8}\tFalse +\tTrue +\tApplied revision: main@sha1:/m,
     });
     expect(printed).toContain("kustomization.kustomize.toolkit.fluxcd.io/app created");
   });
 
   test("examples/overlays: both environments become Ready, and a changed greeting reaches production alone", async () => {
-    const first = await onlyBlock("examples/overlays/README.md");
+    const [first = ""] = await blocksToRun("examples/overlays/README.md", 1);
     await follow(linesOf([first]), {
       "sluice get kustomizations": /^greeter-production(?:.*\n)*?greeter-staging.*\tTrue +\tApplied/m,
       "kubectl get configmap,secret,deployment": /deployment\.apps\/greeter +3\/3/,
@@ -112,7 +105,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
   });
 
   test("examples/notify: the status of the pushed commit and a message of sluice notify test arrive", async () => {
-    const first = await onlyBlock("examples/notify/README.md");
+    const [first = ""] = await blocksToRun("examples/notify/README.md", 1);
     const hosts = open.use(await startNotifyHosts("a-token"));
     await edit("examples/notify/alerts.yaml", "http://127.0.0.1:8080", hosts.url);
     await follow(linesOf([first.replace("token=…", "token=a-token")]), {
@@ -126,7 +119,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
   });
 
   test("examples/podinfo-helm: the pushed chart is installed, and a changed value upgrades it", async () => {
-    await follow(linesOf(await blocksToRun("examples/podinfo-helm/README.md")), {
+    await follow(linesOf(await blocksToRun("examples/podinfo-helm/README.md", 1)), {
       "sluice get helmreleases": /^podinfo *\t.*\tTrue +\tHelm install succeeded for release default\/podinfo\.v1/m,
       "sluice get values": /^replicas\tConfigMap default\/podinfo-values values.yaml\t2 /m,
     });
@@ -141,7 +134,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     const url = await served(Object.fromEntries(await Promise.all(names.map(read))));
     await typed.run(folder, `git clone --quiet ${url} my-deploy`);
     addresses += `\nexport TOKEN=a-token REPOSITORY=${url}`;
-    const printed = await follow(linesOf(await blocksToRun("examples/podinfo-images/README.md")), {
+    const printed = await follow(linesOf(await blocksToRun("examples/podinfo-images/README.md", 1)), {
       "kubectl get imagerepositories": /imagepolicy\S+\/podinfo .*1\.1\.0/,
       "git -C my-deploy pull": /^ +Update podinfo\n(?:.*\n)*\+ +image: \S+\/podinfo:1\.1\.0 /m,
     });

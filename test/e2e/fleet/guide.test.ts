@@ -24,7 +24,8 @@ const [stopsFlux = "", keepsDefinitions = ""] = [...page.matchAll(/^```yaml\n(.*
   ([, yaml = ""]) => yaml,
 );
 const [look = "", stop = "", stopFlagger = "", start = "", check = "", release = "", pause = "", ...restart] =
-  await blocksToRun(guide);
+  await blocksToRun("docs/moving-from-flux.md", 9);
+const [lookOnItsPage = ""] = await blocksToRun("docs/check-migration.md", 1);
 
 const bootstrapped = "clusters/production/flux-system";
 const stopped = stop.match(/[a-z-]+-(?:controller|watcher)\b/g) ?? [];
@@ -117,15 +118,14 @@ describe.skipIf(gitPrograms === undefined)(
       await vi.waitFor(() => expect(screen()).toContain("Sluice is ready."), withinDeadline);
     };
 
-    test.each([guide, "docs/check-migration.md"])(
-      "the first command of %s says that everything can move, and which controllers to stop",
-      async (each) => {
-        const [first = ""] = await blocksToRun(each);
-        const printed = await run(`(${first.trimEnd()}\n) 2>&1`);
-        expect(printed).toContain("\n✔ everything can move\n");
-        for (const name of stopped) expect(printed).toContain(`Deployment/flux-system/${name}`);
-      },
-    );
+    test.each([
+      [guide, look],
+      ["docs/check-migration.md", lookOnItsPage],
+    ])("the first command of %s says that everything can move, and which controllers to stop", async (_page, first) => {
+      const printed = await run(`(${first.trimEnd()}\n) 2>&1`);
+      expect(printed).toContain("\n✔ everything can move\n");
+      for (const name of stopped) expect(printed).toContain(`Deployment/flux-system/${name}`);
+    });
 
     test("its commands stop all controllers, and Sluice starts with the settings of the report", async () => {
       const { settings } = Report.parse(JSON.parse(await run(look.replace("\n", " -o json\n"))));
@@ -157,8 +157,7 @@ describe.skipIf(gitPrograms === undefined)(
       await typed.closeAll();
       await run(release);
       await run(pause);
-      const [first = "", second = "", ...others] = restart;
-      expect(others).toEqual([]);
+      const [first = "", second = ""] = restart;
       expect(await run(first)).toContain("http://sluice.invalid/");
       await run(second);
       expect(await replicas()).toEqual(allWith(1));

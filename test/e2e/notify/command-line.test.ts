@@ -93,8 +93,8 @@ metadata:
   namespace: default
 spec:
   eventSources:
-    - kind: Kustomization
-      name: apps
+  - kind: Kustomization
+    name: apps
   providerRef:
     name: slack
 `,

@@ -24,7 +24,7 @@ describe.skipIf(gitPrograms === undefined)(
     afterAll(() => opened.disposeAsync());
 
     test("a cluster follows a repository that it has created at the host, and applies what is pushed there", async () => {
-      const [first = ""] = await blocksToRun("docs/bootstrap.md");
+      const [first = ""] = await blocksToRun("docs/bootstrap.md", 2);
       await host.create("stefanprodan/podinfo", { isPrivate: false, branch: "master" });
       await host.commit("stefanprodan/podinfo", "kustomize/podinfo.yaml", manifests, "master");
       const clone = `${host.origin.replace("://", `://jane:${host.token}@`)}/my-org/fleet-infra.git`;
@@ -48,8 +48,9 @@ describe.skipIf(gitPrograms === undefined)(
     });
 
     test("any git server: by a password, by a key from a file, and by a key that the command makes", async () => {
-      const [, others = ""] = await blocksToRun("docs/bootstrap.md");
-      const [byPassword = "", byFile = "", byNewKey = ""] = others.trimEnd().split("\n");
+      const [, others = ""] = await blocksToRun("docs/bootstrap.md", 2);
+      const [byPassword = "", byFile = "", byNewKey = "", ...unknown] = others.trimEnd().split("\n");
+      expect(unknown).toEqual([]);
       const names = ["by-password", "by-file", "by-new-key"];
       for (const name of names) await host.create(`ops/${name}`, { isPrivate: true });
       const key = await newSshKey();

@@ -1,18 +1,15 @@
-import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { withinDeadline } from "../../deadline.ts";
-import { terminals } from "../../doubles/terminal.ts";
+import { hasProgram, terminals } from "../../doubles/terminal.ts";
 import { blocksToRun } from "../../unit/documents/page-blocks.ts";
 
-const hasJq = spawnSync("jq", ["--version"]).status === 0;
-
-test.skipIf(!hasJq)(
+test.skipIf(!hasProgram("jq"))(
   "docs/logs.md: the log of sluice local is kept in a file, and jq lists its failed runs (jq is needed)",
   async () => {
-    const [start = "", list = ""] = await blocksToRun("docs/logs.md");
+    const [start = "", list = ""] = await blocksToRun("docs/logs.md", 4);
     const folder = await mkdtemp(join(tmpdir(), "sluice-logs-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const typed = await terminals(folder, {});

@@ -7,7 +7,7 @@ import { withinDeadline } from "../../deadline.ts";
 import { embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { type Outcome, runCommand } from "../../doubles/run-command.ts";
 import { type Terminals, terminals } from "../../doubles/terminal.ts";
-import { blocksToRun, statementsOf } from "../../unit/documents/page-blocks.ts";
+import { commandsToRun } from "../../unit/documents/page-blocks.ts";
 import { commandsOf } from "../../unit/documents/shell-commands.ts";
 import { mergedKubeconfig } from "./merged-kubeconfig.ts";
 
@@ -16,8 +16,7 @@ let folder = "";
 let typed: Terminals;
 
 const Owner = z.record(z.string(), z.string());
-const ownerPage = "docs/cluster-owner.md";
-const ownerText = await readFile(join(import.meta.dirname, "../../..", ownerPage), "utf8");
+const ownerText = await readFile(join(import.meta.dirname, "../../../docs/cluster-owner.md"), "utf8");
 const [, readOwner = "", shownOwner = ""] = /^```console\n\$ (.+)\n(.+)\n```$/m.exec(ownerText) ?? [];
 const run = (line: string): Promise<string> => typed.run(folder, line);
 const owner = async () => Owner.parse(JSON.parse(await run(readOwner)));
@@ -26,13 +25,6 @@ const owner = async () => Owner.parse(JSON.parse(await run(readOwner)));
 function answering(line: string, confirm: (question: string) => Promise<boolean>): Promise<Outcome> {
   const [[, ...args] = []] = commandsOf(line);
   return runCommand(args, { env: {}, folder, confirm });
-}
-
-/** The lines of a page, with how many there are checked: a line that is added has to be run. */
-async function linesOf(page: string, count: number): Promise<readonly string[]> {
-  const lines = (await blocksToRun(page)).flatMap(statementsOf);
-  expect({ page, lines }).toEqual({ page, lines: expect.objectContaining({ length: count }) });
-  return lines;
 }
 
 describe("the commands for operators, typed by the owner of two clusters", () => {
@@ -54,7 +46,7 @@ describe("the commands for operators, typed by the owner of two clusters", () =>
   afterAll(() => open.disposeAsync());
 
   test("docs/command-line.md: sluice local serves two clusters, called by their files or by their contexts", async () => {
-    const [files = "", contexts = ""] = await linesOf("docs/command-line.md", 2);
+    const [files = "", contexts = ""] = await commandsToRun("docs/command-line.md", 2);
     for (const [line, names] of [
       [files, ["prod.yaml", "staging.yaml"]],
       [contexts, ["blue", "green"]],
@@ -67,7 +59,7 @@ describe("the commands for operators, typed by the owner of two clusters", () =>
   });
 
   test("docs/cluster-owner.md: the claim has the fields of the page, and each command moves the cluster", async () => {
-    const [toFolder = "", toAws = ""] = await linesOf(ownerPage, 2);
+    const [toFolder = "", toAws = ""] = await commandsToRun("docs/cluster-owner.md", 2);
     expect(Object.keys(await owner())).toEqual(Object.keys(Owner.parse(JSON.parse(shownOwner))));
     await run("sluice take-over --installation 210987654321/eu-west-1/other");
     await run(toFolder.replace("FILE", "prod.yaml"));
@@ -77,7 +69,7 @@ describe("the commands for operators, typed by the owner of two clusters", () =>
   });
 
   test("docs/day-two.md: the cluster is paused, resumed, and at last free of Sluice", async () => {
-    const [pause = "", resume = "", dryRun = "", uninstall = ""] = await linesOf("docs/day-two.md", 4);
+    const [pause = "", resume = "", dryRun = "", uninstall = ""] = await commandsToRun("docs/day-two.md", 4);
     await run(pause);
     expect(await owner()).toMatchObject({ paused: "true", pausedBy: "incident 42" });
     await run(resume);

@@ -11,7 +11,7 @@ const password = "correct horse battery staple";
 test.skipIf(missing !== undefined)(
   `docs/sops.md: a Secret that its commands have encrypted is applied by the Kustomization of the page${missing ?? ""}`,
   async () => {
-    const [encrypt = ""] = await blocksToRun("docs/sops.md");
+    const [encrypt = ""] = await blocksToRun("docs/sops.md", 1);
     const page = await pageWorld({ sops, "age-keygen": ageKeygen });
     onTestFinished(() => page[Symbol.asyncDispose]());
     const text = await readFile(join(import.meta.dirname, "../../../docs/sops.md"), "utf8");

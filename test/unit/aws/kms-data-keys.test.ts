@@ -226,7 +226,7 @@ describe("the identity that decrypts a data key", () => {
     const { result, requests } = await openOver(opened, { role: "admin" });
     expect(result).toMatchObject({
       reason: "malformed",
-      message: expect.stringContaining("names a role that is none"),
+      message: expect.stringContaining("names an invalid role"),
     });
     expect(requests).toBe(0);
   });

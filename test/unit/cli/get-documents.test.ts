@@ -66,19 +66,22 @@ describe("get -o", () => {
   });
 
   test.each([
-    ["json", String.raw`"a\u009b2J\u202eb\u001bc"`],
-    ["yaml", String.raw`"a\x9B2J\u202eb\ec"`],
-  ] as const)("%s escapes control and direction characters without changing the values", async (output, escaped) => {
-    const conditions = [
-      condition("Ready", "False", "a\u009b2J\u202eb\u001bc"),
-      condition("Healthy", "False", "\u2066turned\nlines"),
-    ];
-    const hostile = kustomization("web", {}, { conditions, "\u202ekey": "b" });
-    const text = await get([hostile], output, "web");
-    expect(text).toContain(escaped);
-    expect(text).not.toMatch(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-    expect(load(text)).toEqual(hostile);
-  });
+    ["json", JSON.parse, String.raw`"a\u009b2J\u202eb\u001bc"`],
+    ["yaml", load, String.raw`"a\x9B2J\u202eb\ec"`],
+  ] as const)(
+    "%s escapes control and direction characters without changing the values",
+    async (output, parse, escaped) => {
+      const conditions = [
+        condition("Ready", "False", "a\u009b2J\u202eb\u001bc"),
+        condition("Healthy", "False", "\u2066turned\nlines"),
+      ];
+      const hostile = kustomization("web", {}, { conditions, "\u202ekey": "b" });
+      const text = await get([hostile], output, "web");
+      expect(text).toContain(escaped);
+      expect(text).not.toMatch(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      expect(parse(text)).toEqual(hostile);
+    },
+  );
 
   test.each([
     ["yaml", /^apiVersion: [\s\S]*\n---\napiVersion: [\s\S]*name: broken/],

@@ -8,7 +8,14 @@ import { fromGoFlags } from "../../../cli/go-flags.ts";
 import { program } from "../../../cli/program.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
-import { blocksToRun, listedAsNotRun, statementsOf, withoutListed } from "./page-blocks.ts";
+import {
+  blocksToRun,
+  commandsToRun,
+  listedAsNotRun,
+  statementsOf,
+  unlistedBlocks,
+  withoutListed,
+} from "./page-blocks.ts";
 import { commandsOf, shellBlocks } from "./shell-commands.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -16,8 +23,8 @@ const Scripts = z.object({ scripts: z.record(z.string(), z.string()) });
 const { scripts } = Scripts.parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
 
 /**
- * The pages whose blocks a test runs as they stand, with that test. It takes them from `blocksToRun`, which leaves out the commands
- * that docs/maintainers/testing.md lists; that page also says what a test replaces.
+ * The pages whose blocks a test runs as they stand, with that test. It takes them from `blocksToRun` or `commandsToRun`, which leave
+ * out the commands that docs/maintainers/testing.md lists; that page also says what a test replaces.
  */
 const executed: Readonly<Record<string, string>> = {
   "README.md": "test/e2e/examples/pages.test.ts",
@@ -34,7 +41,7 @@ const executed: Readonly<Record<string, string>> = {
   "docs/first-app.md": "test/interop/first-app.test.ts",
   "docs/git-hosts.md": "test/e2e/pages/objects.test.ts",
   "docs/install.md": "test/e2e/installed/page.test.ts",
-  "docs/logs.md": "test/e2e/pages/aws.test.ts",
+  "docs/logs.md": "test/e2e/pages/{logs,aws}.test.ts",
   "docs/moving-from-flux.md": "test/e2e/fleet/guide.test.ts",
   "docs/notifications.md": "test/e2e/pages/objects.test.ts",
   "docs/receivers.md": "test/e2e/pages/objects.test.ts",
@@ -158,16 +165,39 @@ describe("the commands of our pages", () => {
     const forgotten: string[] = [];
     for (const page of pages) {
       if (page in executed) continue;
-      forgotten.push(...(await blocksToRun(page)).map((block) => `${page}: ${block}`));
+      forgotten.push(...(await unlistedBlocks(page)).map((block) => `${page}: ${block}`));
     }
     expect(forgotten).toEqual([]);
   });
 
-  test.each(Object.entries(executed))("of %s are run by %s", async (page, file) => {
-    expect(await blocksToRun(page)).not.toEqual([]);
-    const text = await readFile(join(root, file), "utf8");
-    expect(text).toContain("blocksToRun(");
-    expect(text).toContain(`"${page}"`);
+  test.each(Object.entries(executed))("of %s are taken by %s, which says how many there are", async (page, files) => {
+    expect(await unlistedBlocks(page)).not.toEqual([]);
+    const takenBy: (readonly (string | undefined)[])[] = [];
+    for await (const file of glob(files, { cwd: root })) {
+      const calls = (await readFile(join(root, file), "utf8")).matchAll(
+        /\b(?:blocks|commands)ToRun\(\s*"(.+)", \d+\)/g,
+      );
+      takenBy.push([...calls].map(([, taken]) => taken));
+    }
+    expect(takenBy).not.toEqual([]);
+    for (const taken of takenBy) expect(taken).toContain(page);
+  });
+
+  test("are marked with $ in a block that also shows what they print", async () => {
+    const inBlocks = (await commandsByPage()).flatMap(({ words: [program = ""], isMention }) =>
+      isMention ? [] : [program],
+    );
+    const programs = new Set(inBlocks);
+    const unmarked: string[] = [];
+    for (const page of pages) {
+      const text = await readFile(join(root, page), "utf8");
+      for (const [, block = ""] of text.matchAll(/^ *```console\n([^]*?)^ *```$/gm)) {
+        const lines = block.split("\n").map((line) => line.trim());
+        const isCommand = (line: string, at: number) => at === 0 || programs.has(line.split(" ")[0] ?? "");
+        unmarked.push(...lines.filter((line, at) => isCommand(line, at) && !line.startsWith("$ ")));
+      }
+    }
+    expect(unmarked).toEqual([]);
   });
 
   test("that are listed as not run are on their page, and each has a reason", async () => {
@@ -180,6 +210,20 @@ describe("the commands of our pages", () => {
       expect(statements).not.toEqual([]);
     }
   });
+});
+
+test("a test that knows fewer or more blocks or commands than its page has is refused", async () => {
+  const page = "docs/bootstrap.md";
+  const blocks = await unlistedBlocks(page);
+  const commands = blocks.flatMap(statementsOf);
+  expect(await blocksToRun(page, blocks.length)).toEqual(blocks);
+  expect(await commandsToRun(page, commands.length)).toEqual(commands);
+  const refused = (what: string, has: number, knows: number) =>
+    `${page} has ${has} ${what}, and its test knows ${knows}`;
+  const fewer = blocks.length - 1;
+  await expect(blocksToRun(page, fewer)).rejects.toThrow(refused("blocks", blocks.length, fewer));
+  const more = commands.length + 1;
+  await expect(commandsToRun(page, more)).rejects.toThrow(refused("commands", commands.length, more));
 });
 
 test("a listed command is left out of its block with its continued lines, and a block without any other command as a whole", () => {

@@ -43,8 +43,24 @@ export function withoutListed(blocks: readonly string[], listed: readonly NotRun
  * with the reason why no test runs them.
  *
  * @param page from the root of the project: `docs/install.md`
+ * @param count how many blocks the test knows. Throws an error if the page has another number, so a new block has to be run
  */
-export async function blocksToRun(page: string): Promise<readonly string[]> {
+export async function blocksToRun(page: string, count: number): Promise<readonly string[]> {
+  return counted("blocks", page, await unlistedBlocks(page), count);
+}
+
+/** The commands in {@link blocksToRun}, each with its continued lines. @param count how many commands the test knows */
+export async function commandsToRun(page: string, count: number): Promise<readonly string[]> {
+  return counted("commands", page, (await unlistedBlocks(page)).flatMap(statementsOf), count);
+}
+
+function counted(what: string, page: string, found: readonly string[], count: number): readonly string[] {
+  if (found.length === count) return found;
+  throw new Error(`${page} has ${found.length} ${what}, and its test knows ${count}:\n${found.join("\n")}`);
+}
+
+/** The blocks of a page without the commands that are listed as not run. */
+export async function unlistedBlocks(page: string): Promise<readonly string[]> {
   const [text, testing] = await Promise.all([page, list].map((file) => readFile(join(root, file), "utf8")));
   const listed = listedAsNotRun(testing ?? "").filter((row) => row.page === page);
   return withoutListed(shellBlocks(text ?? ""), listed);

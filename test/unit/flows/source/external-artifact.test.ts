@@ -42,7 +42,7 @@ test.each(["blake3", "md5", "sha1"])(
     const http = server({ status: 200 });
     await expect(downloadArtifact({ url, digest: `${algorithm}:abc` }, http, never)).rejects.toMatchObject({
       reason: "ArtifactFailed",
-      message: `failed to verify archive: digest '${algorithm}:abc' is of none of sha256, sha384, sha512`,
+      message: `failed to verify archive: digest '${algorithm}:abc' is not one of sha256, sha384, sha512`,
     });
     expect(http.asked).toEqual([]);
   },

@@ -59,7 +59,7 @@ test("the capabilities of many servers are cached, but of the long ones only a f
 });
 
 test.each(["refs/heads/a\u007f", "refs/heads/a\u001b[31m"])("the ref %j is refused", async (name) => {
-  await expect(greet([`${a} ${name}\0agent=x`])).rejects.toThrow("it lists what is not a ref");
+  await expect(greet([`${a} ${name}\0agent=x`])).rejects.toThrow("it lists an entry that is not a ref");
 });
 
 const of = (version: 0 | 2, capabilities: Readonly<Record<string, string>>): Greeting => {

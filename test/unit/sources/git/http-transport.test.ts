@@ -160,7 +160,7 @@ describe("the answer of a git server", () => {
     ["a peeled object without an id", `${oid} refs/tags/v1 peeled:hunter2`],
   ])("is refused if a ref has %s", async (_, line) => {
     const url = await serve(gitServer((_request, response) => response.end(`${pktLine(line)}${flushPkt}`)));
-    await expect(connect(url).list([], never)).rejects.toEqual(reject("protocol", "what is not a ref"));
+    await expect(connect(url).list([], never)).rejects.toEqual(reject("protocol", "an entry that is not a ref"));
   });
 });
 

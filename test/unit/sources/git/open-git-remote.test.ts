@@ -107,7 +107,7 @@ describe("over a channel", () => {
     ["nothing", "", "broke off"],
     ["an error", pktLine("ERR hunter2 not found"), "repository not found"],
     ["a page", "<html>", "not git's"],
-    ["a line that is not a ref", pktLine("hunter2"), "what is not a ref"],
+    ["a line that is not a ref", pktLine("hunter2"), "an entry that is not a ref"],
   ])("a server that greets with %s fails", async (_, greeting, message) => {
     const { transport } = scripted(false, [greeting], []);
     const fault: unknown = await openGitRemote(transport)
