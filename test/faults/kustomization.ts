@@ -219,6 +219,12 @@ export const kustomizationFaults: readonly FileFaults[] = [
         named: "each member of a dependency cycle reports it",
       },
       {
+        what: "a cycle is named without the members in the middle",
+        find: "[...path, { key, isTold: isTold(one.conditions) }]",
+        replace: "[{ key, isTold: isTold(one.conditions) }]",
+        named: "each member of a dependency cycle reports it",
+      },
+      {
         what: "a cycle is reported through a readyExpr that does not need Ready",
         find: 'readyExpr === "" || AdditiveCELDependencyCheck;',
         replace: "true;",

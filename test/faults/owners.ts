@@ -76,12 +76,6 @@ export const ownerFaults: readonly FileFaults[] = [
         replace: "const dependencies = needed([], run.key, deps.gates);",
         named: "that depends on it in turn is named with the whole circle",
       },
-      {
-        what: "a circle of HelmReleases is named without those between",
-        find: "paths.push([...path, next])",
-        replace: "paths.push([next])",
-        named: "that depends on it in turn is named with the whole circle",
-      },
     ],
   },
   {
