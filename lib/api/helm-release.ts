@@ -3,6 +3,7 @@ import { overLimits } from "./field-marks.ts";
 import { HelmReleaseFields, HelmReleaseSpec } from "./helm-release-spec.ts";
 import { HelmReleaseStatus } from "./helm-release-status.ts";
 import { invalid, parseLive } from "./parse-live.ts";
+import { dependencyFaults, withoutEmptyDependencyNamespaces } from "./spec-references.ts";
 
 export interface HelmRelease {
   readonly metadata: Metadata & { readonly uid: string };
@@ -10,12 +11,17 @@ export interface HelmRelease {
   readonly status: HelmReleaseStatus;
 }
 
-/** A live HelmRelease. Throws a `Failure` `InvalidSpec` that names the object and its invalid fields. */
+/**
+ * A live HelmRelease. An empty namespace of a dependency counts as none, as in Flux. Throws a `Failure` `InvalidSpec` that names the object
+ * and its invalid fields.
+ */
 export function parseHelmRelease(live: LiveObject): HelmRelease {
   const spec = parseLive(live, "spec", HelmReleaseSpec);
   const tooMuch = overLimits(HelmReleaseSpec, spec);
-  if (tooMuch.length > 0) throw invalid(live, "spec", tooMuch);
-  return { metadata: live.metadata, spec, status: parseLive(live, "status", HelmReleaseStatus) };
+  const faults = tooMuch.length > 0 ? tooMuch : dependencyFaults("HelmRelease", spec.dependsOn ?? []);
+  if (faults.length > 0) throw invalid(live, "spec", faults);
+  const status = parseLive(live, "status", HelmReleaseStatus);
+  return { metadata: live.metadata, spec: withoutEmptyDependencyNamespaces(spec), status };
 }
 
 /** The fields that decide about the end of a HelmRelease. */

@@ -1,3 +1,4 @@
+import type { HelmReleaseSpec } from "./helm-release-spec.ts";
 import type { KustomizationSpec } from "./kustomization-spec.ts";
 import { isAccountName } from "./names.ts";
 
@@ -10,10 +11,25 @@ export function withoutEmptyNamespaces(spec: KustomizationSpec): KustomizationSp
   return {
     ...spec,
     sourceRef: { ...source, ...given(namespace) },
-    ...(spec.dependsOn && {
-      dependsOn: spec.dependsOn.map(({ namespace: theirs, ...dependency }) => ({ ...dependency, ...given(theirs) })),
-    }),
+    ...dependenciesIn(spec),
   };
+}
+
+/** As {@link withoutEmptyNamespaces}, for the dependencies of a HelmRelease. */
+export function withoutEmptyDependencyNamespaces(spec: HelmReleaseSpec): HelmReleaseSpec {
+  return { ...spec, ...dependenciesIn(spec) };
+}
+
+function dependenciesIn<Dependency extends { readonly namespace?: string }>({
+  dependsOn,
+}: {
+  readonly dependsOn?: readonly Dependency[];
+}) {
+  return (
+    dependsOn && {
+      dependsOn: dependsOn.map(({ namespace, ...dependency }) => ({ ...dependency, ...given(namespace) })),
+    }
+  );
 }
 
 function given(namespace = ""): { readonly namespace?: string } {
@@ -36,9 +52,7 @@ export function referenceFaults(spec: KustomizationSpec): readonly string[] {
       : [
           "spec.serviceAccount: is a field of former API versions, remove it and write the name of a service account of this namespace in spec.serviceAccountName",
         ]),
-    ...dependsOn.flatMap((dependency, index) =>
-      nameFaults(`spec.dependsOn[${index}]`, "the Kustomization", dependency),
-    ),
+    ...dependencyFaults("Kustomization", dependsOn),
     ...ignore.flatMap(({ paths }, index) =>
       paths.flatMap((path, at) => pointerFaults(`spec.ignore[${index}].paths[${at}]`, path)),
     ),
@@ -48,6 +62,14 @@ export function referenceFaults(spec: KustomizationSpec): readonly string[] {
       return [...kindFaults(field, check), ...nameFaults(field, "the object", check)];
     }),
   ];
+}
+
+/** As {@link referenceFaults}, but only for the dependencies of an object of this kind. */
+export function dependencyFaults(
+  kind: "HelmRelease" | "Kustomization",
+  dependsOn: readonly { readonly name: string; readonly namespace?: string }[],
+): readonly string[] {
+  return dependsOn.flatMap((dependency, index) => nameFaults(`spec.dependsOn[${index}]`, `the ${kind}`, dependency));
 }
 
 /** Ignored fields are written as pointers; fields that identify an object cannot be ignored. */

@@ -195,16 +195,34 @@ export const kustomizationFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "the members of a cycle are requested again and again",
-        find: "if (!isTold(ctx.status().conditions)) {",
-        replace: "if (members.length > 0) {",
-        named: "each member of a dependency cycle reports it",
-      },
-      {
         what: "dependsOn ignores generation",
         find: "metadata.generation === status.observedGeneration && ",
         replace: "",
         named: "a Kustomization waits on",
+      },
+      {
+        what: "a cycle with a ready member is reported",
+        find: "    if (!mayWait(found, key, source)) return undefined;\n",
+        replace: "",
+        named: "no cycle is reported if a member of it",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/owner/dependency-cycle.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "the members of a cycle are requested again and again",
+        find: "if (!isTold(waiting.conditions)) {",
+        replace: "if (members.length > 0) {",
+        named: "each member of a dependency cycle reports it",
+      },
+      {
+        what: "a cycle is named without the members in the middle",
+        find: "[...path, { key, isTold: isTold(one.conditions) }]",
+        replace: "[{ key, isTold: isTold(one.conditions) }]",
+        named: "each member of a dependency cycle reports it",
       },
       {
         what: "a cycle is reported through a readyExpr that does not need Ready",
@@ -213,22 +231,28 @@ export const kustomizationFaults: readonly FileFaults[] = [
         named: "no cycle is reported through a readyExpr",
       },
       {
-        what: "a cycle with a ready member is reported",
-        find: "    if (!mayWait(found, key, source)) continue;\n",
-        replace: "",
-        named: "no cycle is reported if a member of it",
-      },
-      {
         what: "each retry searches a cycle",
-        find: "return run.isRequested || !isKnown ||",
-        replace: "return run.isRequested || isKnown || !isKnown ||",
+        find: "return isRequested || !isKnown ||",
+        replace: "return isRequested || isKnown || !isKnown ||",
         named: "indirect dependencies are read",
       },
       {
         what: "a cycle that appears later is never found",
-        find: " || readCarriedState(run.carried).failures % looksInRuns === 0",
+        find: " || waits % looksInRuns === 0",
         replace: "",
         named: "indirect dependencies are read",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/dependency-cycle.ts",
+    tests: ["test/e2e/helm-release/dependency-circles.test.ts"],
+    faults: [
+      {
+        what: "a cycle of HelmReleases with a ready member is reported",
+        find: "found === undefined || isReadyNow(found)",
+        replace: "found === undefined",
+        named: "names no circle if a member of it is ready",
       },
     ],
   },

@@ -42,8 +42,8 @@ export const ownerFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a dependency without a namespace is looked for in that of the first object of the path",
-        find: "needed(found.spec.dependsOn ?? [], key.namespace, key.cluster, deps.gates)",
-        replace: "needed(found.spec.dependsOn ?? [], run.key.namespace, key.cluster, deps.gates)",
+        find: "needed(found.spec.dependsOn ?? [], key, deps.gates)",
+        replace: "needed(found.spec.dependsOn ?? [], run.key, deps.gates)",
         named: "a dependency cycle through another namespace is reported",
       },
       {
@@ -72,14 +72,8 @@ export const ownerFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a circle of HelmReleases is not named",
-        find: "const start = formatWorkKey(ctx.run.key);",
-        replace: "const start = formatWorkKey(key);",
-        named: "that depends on it in turn is named with the whole circle",
-      },
-      {
-        what: "a circle of HelmReleases is named without those between",
-        find: "paths.push([...path, next])",
-        replace: "paths.push([next])",
+        find: "const dependencies = needed(rotated, run.key, deps.gates);",
+        replace: "const dependencies = needed([], run.key, deps.gates);",
         named: "that depends on it in turn is named with the whole circle",
       },
     ],

@@ -69,7 +69,7 @@ export async function reportBlocked(
   await ctx.write(handled(withConditions(waiting, ctx, ready), ctx));
   const { timing } = ctx.deps;
   if (retry === "soon") {
-    const next = toCarried({ ...carried, failures: 0 });
+    const next = toCarried({ ...carried, failures: 0, waits: (carried.waits ?? 0) + 1 });
     return { outcome: outcomeOfWait({ isMissing }), failure, dueInMs: timing.requeueDependencyMs, carried: next };
   }
   const dueInMs = backOffMs(carried.failures, timing.retryDelay);

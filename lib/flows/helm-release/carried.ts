@@ -5,6 +5,8 @@ import { type JsonObject, toJsonObject } from "../../core/json.ts";
 const Carried = z.object({
   /** Failures in a row, for the back-off. */
   failures: z.number().int().min(0).default(0),
+  /** Runs that have waited for something: only some of them look for a circle of dependencies. */
+  waits: z.number().int().min(0).exactOptional(),
   /** The pass under way: which actions it has run. Another generation, chart or values begin another. */
   pass: z
     .object({

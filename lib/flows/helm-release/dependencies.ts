@@ -1,23 +1,20 @@
-import { isTrue } from "../../api/condition.ts";
-import { parseHelmRelease } from "../../api/helm-release.ts";
 import { helmGroup } from "../../api/names.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import { keysOf } from "../owner/dependency-cycle.ts";
 import { kubeConfigTopics } from "../owner/elsewhere.ts";
 import { evaluateReadyExpr } from "../owner/ready-expr.ts";
 import { suspendedText } from "../owner/suspended-dependency.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked, terminal } from "./blocked.ts";
 import { chartSourceKey } from "./chart-source.ts";
-import { cycleText, dependencyKey } from "./dependency-cycle.ts";
+import { isReadyNow, readRelease, releaseCycleText } from "./dependency-cycle.ts";
 
 /** The keys of the HelmReleases that must be ready first. */
 export function dependencyKeys(ctx: HelmReleaseContext): readonly WorkKey[] {
-  return (ctx.release.spec.dependsOn ?? []).map((dependency) =>
-    dependencyKey(dependency, ctx.namespace, ctx.run.key.cluster),
-  );
+  return keysOf(ctx.release.spec.dependsOn ?? [], ctx.run.key);
 }
 
 /** Subscribes a HelmRelease to its source, its dependencies and the objects that it reads at home, and to nothing else. */
@@ -41,11 +38,12 @@ export async function subscribeForRun(ctx: HelmReleaseContext): Promise<void> {
  * @throws Blocked
  */
 export async function checkDependencies(ctx: HelmReleaseContext): Promise<void> {
-  for (const dependency of ctx.release.spec.dependsOn ?? []) {
-    const key = dependencyKey(dependency, ctx.namespace, ctx.run.key.cluster);
-    const problem = await problemOf(key, dependency.readyExpr ?? "", ctx);
+  const { dependsOn = [] } = ctx.release.spec;
+  for (const [index, key] of dependencyKeys(ctx).entries()) {
+    const problem = await problemOf(key, dependsOn[index]?.readyExpr ?? "", ctx);
     if (problem === undefined) continue;
-    const { isMissing = false, text } = problem;
+    const { isMissing = false } = problem;
+    const text = `${problem.text}${await releaseCycleText({ index, problem: problem.text }, ctx)}`;
     throw new Blocked("DependencyNotReady", text, {
       retry: "soon",
       event: { type: "Normal", message: text },
@@ -77,9 +75,9 @@ async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContex
     if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval` };
     if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
-  if (isReadyNow(live)) return undefined;
-  const cycle = readyExpr === "" ? await cycleText(key, live, ctx) : "";
-  return { text: `dependency '${name}' is not ready${suspended}${cycle}` };
+  const dependency = readRelease(live);
+  if (dependency !== undefined && isReadyNow(dependency)) return undefined;
+  return { text: `dependency '${name}' is not ready${suspended}` };
 }
 
 /** Why a HelmRelease of this namespace may not have the `readyExpr` of a dependency evaluated; undefined if it may. Pure. */
@@ -103,16 +101,6 @@ async function evaluate(readyExpr: string, live: LiveObject, ctx: HelmReleaseCon
   } catch (error) {
     if (error instanceof Failure && error.reason === "InvalidCELExpression")
       throw terminal(error.reason, messageOf(error));
-    throw error;
-  }
-}
-
-function isReadyNow(live: LiveObject): boolean {
-  try {
-    const { metadata, status } = parseHelmRelease(live);
-    return status.observedGeneration === metadata.generation && isTrue(status.conditions ?? [], "Ready");
-  } catch (error) {
-    if (error instanceof Failure) return false;
     throw error;
   }
 }

@@ -1,57 +1,50 @@
-import { parseHelmRelease } from "../../api/helm-release.ts";
-import { helmGroup } from "../../api/names.ts";
+import { isTrue } from "../../api/condition.ts";
+import { type HelmRelease, parseHelmRelease } from "../../api/helm-release.ts";
 import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import type { WorkKey } from "../../core/work-key.ts";
+import { cycleText, needed } from "../owner/dependency-cycle.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
-
-/** As many HelmReleases are read at most to look for a cycle. */
-const maxChain = 100;
-
-/** The key of a HelmRelease that another one of this namespace depends on. */
-export function dependencyKey(
-  { name, namespace }: { readonly name: string; readonly namespace?: string },
-  ownNamespace: string,
-  cluster: string,
-): WorkKey {
-  return { cluster, group: helmGroup, kind: "HelmRelease", namespace: namespace ?? ownNamespace, name };
-}
+import { readCarried } from "./carried.ts";
 
 /**
- * What the message of a HelmRelease that waits for this one says of a cycle they are in; empty if they are in none. In a cycle none becomes
- * ready, so the status has to name it. Dependencies with a `readyExpr` are not followed: the expression may be true at any time.
+ * The message about the cycle of a HelmRelease that waits for one of its dependencies; empty if there is none.
  *
- * @param live the dependency, which is not ready
+ * @param index where this dependency stands in `spec.dependsOn`
+ * @param problem what it waits for, in the words of its message
  */
-export async function cycleText(key: WorkKey, live: LiveObject, ctx: HelmReleaseContext): Promise<string> {
-  const start = formatWorkKey(ctx.run.key);
-  const paths: (readonly WorkKey[])[] = [[key]];
-  const seen = new Set<string>();
-  for (let path = paths.pop(); path !== undefined && seen.size < maxChain; path = paths.pop()) {
-    const at = path.at(-1) ?? key;
-    const id = formatWorkKey(at);
-    if (id === start) return `: circular dependency detected: ${[ctx.run.key, ...path].map(label).join(" -> ")}`;
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const found = at === key ? live : await ctx.home.get({ ...at, version: "v2" }, ctx.run.signal);
-    for (const next of dependenciesOf(found, at).toReversed()) paths.push([...path, next]);
-  }
-  return "";
+export function releaseCycleText(
+  { index, problem }: { readonly index: number; readonly problem: string },
+  ctx: HelmReleaseContext,
+): Promise<string> {
+  const { deps, home, release, run } = ctx;
+  const { dependsOn = [] } = release.spec;
+  const rotated = [...dependsOn.slice(index), ...dependsOn.slice(0, index)];
+  const read = async (key: WorkKey) => {
+    const live = await home.get({ ...key, version: "v2" }, run.signal);
+    const found = live && readRelease(live);
+    // One that is ready waits for nothing, and one that cannot be read waits for its own correction.
+    if (found === undefined || isReadyNow(found)) return undefined;
+    const dependencies = needed(found.spec.dependsOn ?? [], key, deps.gates);
+    return { conditions: found.status.conditions ?? [], dependencies };
+  };
+  const { conditions = [] } = ctx.status();
+  const { waits = 0 } = readCarried(run.carried);
+  const dependencies = needed(rotated, run.key, deps.gates);
+  return cycleText({ dependencies, problem, conditions, waits }, { run, requests: deps.requests, read });
 }
 
-function dependenciesOf(live: LiveObject | undefined, { cluster, namespace }: WorkKey): readonly WorkKey[] {
-  if (live === undefined) return [];
+/** Undefined if the object is invalid. Such an object does nothing until its spec is corrected. */
+export function readRelease(live: LiveObject): HelmRelease | undefined {
   try {
-    return (parseHelmRelease(live).spec.dependsOn ?? [])
-      .filter(({ readyExpr = "" }) => readyExpr === "")
-      .map((dependency) => dependencyKey(dependency, namespace, cluster));
+    return parseHelmRelease(live);
   } catch (error) {
-    // It waits for its own correction.
-    if (error instanceof Failure) return [];
+    if (error instanceof Failure) return undefined;
     throw error;
   }
 }
 
-function label({ name, namespace }: WorkKey): string {
-  return `${namespace}/${name}`;
+/** Whether its status says for its present generation that it is ready. */
+export function isReadyNow({ metadata, status }: HelmRelease): boolean {
+  return status.observedGeneration === metadata.generation && isTrue(status.conditions ?? [], "Ready");
 }

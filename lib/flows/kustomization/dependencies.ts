@@ -5,16 +5,17 @@ import { kustomizeGroup } from "../../api/names.ts";
 import { Failure } from "../../core/failure.ts";
 import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import { keysOf } from "../owner/dependency-cycle.ts";
 import { kubeConfigTopics } from "../owner/elsewhere.ts";
 import { suspendedText } from "../owner/suspended-dependency.ts";
 import { type Blocked, invalid, type KustomizationContext, type KustomizationDeps } from "./context.ts";
-import { cycleText, isReady, keysOf, needed } from "./dependency-cycle.ts";
+import { isReady, kustomizationCycleText } from "./dependency-cycle.ts";
 import { type ResolvedSource, requeueText, sourceKey } from "./resolve-source.ts";
 import { revisionAnnotations } from "./status.ts";
 
 /** The keys of the Kustomizations that must be ready first. */
-export function dependencyKeys({ kustomization, namespace, run }: KustomizationContext): readonly WorkKey[] {
-  return keysOf(kustomization.spec.dependsOn ?? [], namespace, run.key.cluster);
+export function dependencyKeys({ kustomization, run }: KustomizationContext): readonly WorkKey[] {
+  return keysOf(kustomization.spec.dependsOn ?? [], run.key);
 }
 
 /** Subscribes a Kustomization to its source, its dependencies, the objects that it reads at home and these topics, and to nothing else. */
@@ -70,13 +71,8 @@ export async function checkDependencies(
       return { ...invalid(error.reason, error.message), annotations };
     }
     if (problem === undefined) continue;
-    const rotated = [...dependsOn.slice(index), ...dependsOn.slice(0, index)];
-    const waiting = {
-      dependencies: needed(rotated, ctx.namespace, ctx.run.key.cluster, ctx.deps.gates),
-      problem: problem.text,
-      source,
-    };
-    const message = `${problem.text}${await cycleText(waiting, ctx)}`;
+    const cycle = await kustomizationCycleText({ index, problem: problem.text, source }, ctx);
+    const message = `${problem.text}${cycle}`;
     const { why } = problem;
     return {
       kind: "blocked",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
-import { maxChain } from "../../../lib/flows/kustomization/dependency-cycle.ts";
+import { maxChain } from "../../../lib/flows/owner/dependency-cycle.ts";
 import { configMap } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 

@@ -36,6 +36,8 @@ export interface FlowScene {
   publish(chart: Chart, source?: SourceName): Promise<Published>;
   /** One run, with what the last one has carried. */
   run(): Promise<FlowResult>;
+  /** The same, but nothing has asked for the run: it was only due. */
+  runDue(): Promise<FlowResult>;
   live(): Promise<LiveObject>;
   status(): Promise<HelmReleaseStatus>;
   /** `STATUS REASON: MESSAGE` of a condition; undefined where there is none of this type. */
@@ -52,6 +54,8 @@ export interface FlowScene {
   settle(job: string, condition: "Complete" | "Failed"): Promise<void>;
   /** What the HelmRelease is subscribed to. */
   subscriptions(): readonly string[];
+  /** `KIND/NAME` of the objects whose runs were requested, in order. */
+  readonly requested: readonly string[];
 }
 
 export interface Chart {
@@ -115,8 +119,15 @@ export async function flowScene(
     ...parseApiVersion(apiVersion),
     ...{ kind, namespace, name },
   });
+  const run = async (isRequested: boolean) => {
+    last = await flow({
+      ...{ key, signal, fence: await state.take(key), assertLease: () => {}, carried: last?.carried },
+      ...{ isRequested, superseded: async () => false },
+    });
+    return last;
+  };
   const scene: FlowScene = {
-    ...{ namespace, clock, apply },
+    ...{ namespace, clock, apply, requested: state.requested },
     fault: () => {},
     release: async (spec, annotations = {}) => {
       const chartRef = "chart" in spec || "chartRef" in spec ? {} : { chartRef: { kind: own.kind, name: own.name } };
@@ -154,13 +165,8 @@ export async function flowScene(
       await state.record({ cluster: "test", group: sourceGroup, ...place }, live.metadata.uid, digest);
       return { digest, revision };
     },
-    run: async () => {
-      last = await flow({
-        ...{ key, signal, fence: await state.take(key), assertLease: () => {}, carried: last?.carried },
-        ...{ isRequested: true, superseded: async () => false },
-      });
-      return last;
-    },
+    run: () => run(true),
+    runDue: () => run(false),
     live: async () => {
       const live = await cluster.get({ ...key, version: "v2" }, signal);
       if (live === undefined) throw new Error("the HelmRelease is gone");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { HelmReleaseStatus } from "../../../../lib/api/helm-release-status.ts";
+import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import type { HelmReleaseContext } from "../../../../lib/flows/helm-release/attempt/context.ts";
@@ -40,6 +41,7 @@ function run(status: HelmReleaseStatus = {}) {
     deps: partOf<HelmReleaseContext["deps"]>({
       clock: partOf<HelmReleaseContext["deps"]["clock"]>({ now: () => 0 }),
       timing: defaultTiming,
+      gates: defaultGates,
     }),
     status: () => status,
     write: async () => {},

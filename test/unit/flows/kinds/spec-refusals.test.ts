@@ -183,6 +183,11 @@ describe("an object that every run would refuse", () => {
   });
 
   const expr = [{ name: "base", namespace: "infra", readyExpr: "dep.status.ready" }];
+  test.each(["HelmRelease", "Kustomization"])("takes an empty namespace in %s for its own", async (kind) => {
+    const dependsOn = [{ name: "base", namespace: "", readyExpr: "dep.status.ready" }];
+    expect(await refusals(kind, { dependsOn }, { noCrossNamespaceRefs: true })).toEqual([]);
+  });
+
   test.each([
     [
       "Kustomization",
