@@ -144,7 +144,9 @@ describe("an SSH login", () => {
     expect(await failure(read(data))).toMatchObject({
       reason: "AuthenticationFailed",
       retry: "backoff",
-      message: `failed to configure authentication options: invalid 'ssh' auth option: '${missing}' is required`,
+      message: expect.stringMatching(
+        `^failed to configure authentication options: invalid 'ssh' auth option: '${missing}' is required; name a Secret `,
+      ),
     });
   });
 
