@@ -77,7 +77,7 @@ async function readKey(file: string, passphrase: string): Promise<SecretData> {
 
 async function newKey({ sshKeyAlgorithm, sshRsaBits, sshEcdsaCurve }: CredentialOptions): Promise<SecretData> {
   const { default: ssh } = await import("ssh2");
-  const generate = (): { public: string; private: string } => {
+  const generate = (): KeyPair => {
     switch (sshKeyAlgorithm) {
       case "ed25519":
         return ssh.utils.generateKeyPairSync("ed25519");
@@ -87,8 +87,34 @@ async function newKey({ sshKeyAlgorithm, sshRsaBits, sshEcdsaCurve }: Credential
         return ssh.utils.generateKeyPairSync("rsa", { bits: rsaBits(sshRsaBits) });
     }
   };
-  const { public: open, private: secret } = generate();
+  const { public: open, private: secret } = await usablePair(generate);
   return { identity: `${secret.trimEnd()}\n`, "identity.pub": `${open.trim()}\n` };
+}
+
+/** In the formats of OpenSSH. */
+interface KeyPair {
+  readonly public: string;
+  readonly private: string;
+}
+
+/** ssh2 1.17 damages about one key of ed25519 in 250, so ten in a row have another cause. */
+const maxDamaged = 10;
+
+/**
+ * The first pair whose private key can be read: the server would refuse a login with a damaged one.
+ *
+ * @internal
+ */
+export async function usablePair(generate: () => KeyPair): Promise<KeyPair> {
+  for (let damaged = 1; ; damaged++) {
+    const pair = generate();
+    try {
+      await parseSshKey(pair.private, "");
+      return pair;
+    } catch (error) {
+      if (damaged === maxDamaged) throw error;
+    }
+  }
 }
 
 const ecdsaBits = { p256: 256, p384: 384, p521: 521 } as const;

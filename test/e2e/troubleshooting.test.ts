@@ -22,7 +22,10 @@ const chat = createServer((request, response) => {
 });
 const Objects = z.array(z.custom<Manifest>((value) => z.looseObject({ kind: z.string() }).safeParse(value).success));
 
-/** What a reader of the page has: an object of each kind that its commands name. Nothing listens at the addresses of the sources. */
+/**
+ * What a reader of the page has: an object of each kind that its commands name. Nothing listens at the addresses of the sources. The Alert
+ * comes before what it tells of, since an event from before it is not sent.
+ */
 const objects = (registry: string, address: string) => `
 apiVersion: v1
 kind: Namespace
@@ -38,6 +41,21 @@ kind: RoleBinding
 metadata: { name: web, namespace: apps }
 roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit }
 subjects: [{ kind: ServiceAccount, name: web, namespace: apps }]
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata: { name: chat, namespace: apps }
+spec: { type: generic, address: "${address}" }
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata: { name: gone, namespace: apps }
+spec: { type: generic, address: "${address}gone" }
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: { name: failures, namespace: apps }
+spec: { providerRef: { name: gone }, eventSources: [{ kind: OCIRepository, name: "*" }] }
 ---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -81,21 +99,6 @@ spec:
   targetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
   service: { port: 80 }
   analysis: { interval: 1m, threshold: 2, iterations: 2 }
----
-apiVersion: notification.toolkit.fluxcd.io/v1beta3
-kind: Provider
-metadata: { name: chat, namespace: apps }
-spec: { type: generic, address: "${address}" }
----
-apiVersion: notification.toolkit.fluxcd.io/v1beta3
-kind: Provider
-metadata: { name: gone, namespace: apps }
-spec: { type: generic, address: "${address}gone" }
----
-apiVersion: notification.toolkit.fluxcd.io/v1beta3
-kind: Alert
-metadata: { name: failures, namespace: apps }
-spec: { providerRef: { name: gone }, eventSources: [{ kind: OCIRepository, name: "*" }] }
 `;
 
 let world: CliWorld;
