@@ -25,7 +25,7 @@ describe("the app", () => {
     [
       "a cluster of another account without a role",
       { clusters: `${prod},arn:aws:eks:eu-west-1:210987654321:cluster/far` },
-      "the clusters are in 123456789012/eu-west-1 and 210987654321/eu-west-1: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it",
+      "the clusters are in 123456789012/eu-west-1 and 210987654321/eu-west-1: the stack is deployed where the clusters without role are, so give each other cluster the role that reaches it",
     ],
     [
       "an invalid namespace name",
@@ -75,7 +75,7 @@ describe("the app", () => {
     [
       "a security group of another account",
       { clusters: [prod, { arn: prod, role: "r", network: "default", securityGroup: "sg-0123456789abcdef1" }] },
-      "clusters[1].securityGroup is for a cluster beside this stack",
+      "clusters[1].securityGroup is for a cluster in this stack's account and region",
     ],
     [
       "an invalid removal policy",

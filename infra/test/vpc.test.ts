@@ -160,7 +160,7 @@ describe("isolated subnets", () => {
   ])("of a VPC that is $of are refused without endpoints, each of which is named", ({ vpcOf }) => {
     const { stack } = inside((stack) => ({ vpc: vpcOf(stack) }));
     expect(() => templateOf(stack)).toThrow(
-      /the network "internal" is in isolated subnets of Test\/Vpc, and nothing there leads to dynamodb \(gateway\), s3 \(gateway\), sqs \(interface\), secretsmanager \(interface\), eks \(interface\): add the endpoints \(docs\/vpc.md\)/,
+      /the network "internal" is in isolated subnets of Test\/Vpc, and dynamodb \(gateway\), s3 \(gateway\), sqs \(interface\), secretsmanager \(interface\), eks \(interface\) cannot be reached from there: add the endpoints \(docs\/vpc.md\)/,
     );
   });
 
@@ -181,7 +181,7 @@ describe("isolated subnets", () => {
       return stack;
     };
     expect(() => templateOf(withKeys({ EKS, SQS, SECRETS_MANAGER }))).toThrow(
-      "leads to sts (interface), kms (interface), ecr.api (interface), ecr.dkr (interface): add",
+      "sts (interface), kms (interface), ecr.api (interface), ecr.dkr (interface) cannot be reached from there: add",
     );
     expect(() => templateOf(withKeys({ EKS, SQS, SECRETS_MANAGER, STS, KMS, ECR, ECR_DOCKER }))).not.toThrow();
   });
