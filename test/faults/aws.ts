@@ -210,7 +210,7 @@ export const awsFaults: readonly FileFaults[] = [
       yield page;
     }
 `,
-        named: "is still in progress",
+        named: "items in progress do not hide overdue ones after them",
       },
       {
         what: "items of excluded clusters are read",

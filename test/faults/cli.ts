@@ -155,6 +155,13 @@ export const cliFaults: readonly FileFaults[] = [
         replace: "known_hosts: knownHosts",
         named: "creates a deploy key of type",
       },
+      {
+        what: "a damaged key is given out",
+        tests: ["test/unit/cli/usable-pair.test.ts"],
+        find: '      await parseSshKey(pair.private, "");\n',
+        replace: "",
+        named: "that is damaged is made again",
+      },
     ],
   },
   {
