@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { tellClaims } from "./test/claims/tell-claims.ts";
@@ -67,6 +67,7 @@ export default defineConfig({
         test: {
           name: "infra",
           include: [withCdk ? "infra/test/**/*.test.ts" : "infra/test/installed.test.ts"],
+          env: { TMPDIR: join(tmpdir(), `sluice-infra-tests-${process.pid}`) },
           globalSetup: withCdk ? ["infra/test/bundles.ts"] : [],
         },
       },

@@ -4,16 +4,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
+import { demo } from "./run-demo.ts";
 
 const usage =
   "usage: npm run demo [-- canary | git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
-
-async function demo(...args: readonly string[]) {
-  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo/main.ts"), ...args], { stdio });
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { code: child.exitCode, out, err };
-}
 
 test.each([
   { args: ["--help"], ends: { code: 0, out: usage, err: "" } },
@@ -81,13 +75,6 @@ test("the signed demo ends as expected: an unsigned artifact is refused, a signe
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain("nothing is applied, and nothing was downloaded");
   expect(out).toContain("verified signature of revision v1@sha256:");
-});
-
-test("the canary demo ends as expected: a release by weights without a failed request, and one that is rolled back", async () => {
-  const { code, out, err } = await demo("canary");
-  expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
-  expect(out).toMatch(/weight 50 %, primary 6\.0\.0: \d+ to 6\.0\.0, \d+ to 6\.0\.1\n/);
-  expect(out).toContain("Rolling back podinfo.default failed checks threshold reached 2");
 });
 
 test("the notify demo ends as expected: commit statuses, a failure and an outage in a chat", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { chooseFaults } from "../../faults/choose-faults.ts";
 import { type Fault, faultsToTry, withMistake } from "../../faults/fault.ts";
 import { fileFaults } from "../../faults/files.ts";
+import { isTitlePart, mayHaveTestNamed } from "../../faults/named-tests.ts";
 import { readArguments } from "../../faults/read-arguments.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -28,6 +29,25 @@ describe.each(fileFaults)("the faults of $file", ({ file, tests, faults }) => {
     const mistakes = fileFaults.filter((one) => one.file === file).flatMap((one) => one.faults.map(({ what }) => what));
     expect(mistakes.toSorted()).toEqual([...new Set(mistakes)].toSorted());
   });
+
+  test("limit their tests to names that a test in the listed files has", () => {
+    const limited = faultsToTry([{ file, tests, faults }]).flatMap(({ named, ...fault }) =>
+      named === undefined ? [] : [{ named, tests: fault.tests }],
+    );
+    const lost = limited.filter((one) => !one.tests.some((path) => mayHaveTestNamed(one.named, path, root)));
+    expect(lost).toEqual([]);
+  });
+});
+
+test.each([
+  { title: '"refuses a token"', words: "a token", isFound: true },
+  { title: '"refuses a key"', words: "a token", isFound: false },
+  { title: '"frees its share within 30 s: %i"', words: "within 30 s: 1", isFound: true },
+  { title: '"is refused if %s is ready and waits"', words: "another is ready and waits", isFound: true },
+  { title: "`inventory: ${name}`", words: "inventory: DynamoDB", isFound: true },
+  { title: "`inventory: ${name}`", words: "inventories: DynamoDB", isFound: false },
+])("whether the words '$words' can be in the name of the test $title: $isFound", ({ title, words, isFound }) => {
+  expect(isTitlePart(words, `test(${title}, () => {});`)).toBe(isFound);
 });
 
 describe("a planted fault", () => {
