@@ -92,7 +92,7 @@ export async function createSecretReceiver(
 
 const webhookAnnotation = "notification.toolkit.fluxcd.io/webhook";
 
-/** The token of a Secret that exists stays, and with it the path of the webhook, which whoever calls it has been told. */
+/** Keeps the token of an existing Secret: the path of the webhook is made from it, and the caller of the webhook already has that URL. */
 async function withKeptToken(
   secret: NewSecret,
   secretWith: (token: string) => NewSecret,
