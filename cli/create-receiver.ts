@@ -9,7 +9,7 @@ import { splitKind } from "./object-reference.ts";
 import { textAt } from "./objects/read-object.ts";
 import type { Session, Surroundings } from "./session.ts";
 
-export interface ReceiverOptions extends CreatedOptions {
+interface ReceiverOptions extends CreatedOptions {
   readonly type?: string;
   readonly secretRef?: string;
   readonly event?: readonly string[];
@@ -17,7 +17,7 @@ export interface ReceiverOptions extends CreatedOptions {
   readonly resource?: readonly string[];
 }
 
-export interface ReceiverSecretOptions extends CreatedOptions {
+interface ReceiverSecretOptions extends CreatedOptions {
   readonly type?: string;
   readonly token?: string;
   readonly hostname?: string;
