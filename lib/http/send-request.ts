@@ -15,7 +15,7 @@ interface Bounds {
   throwIfEnded(cause: unknown): void;
 }
 
-/** The time limit of a request, in addition to its caller's signal. */
+/** The time limit of a request, beside the signal of its caller. */
 export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
   const timeout = AbortSignal.timeout(request.timeoutMs);
   return {

@@ -39,7 +39,7 @@ export function dispatchEvents(deps: DispatchDeps): EventSink {
         await dispatchEvent(cluster, eventOf(recorded), relation, deps, signal);
       } catch (error) {
         signal.throwIfAborted();
-        // A repetition does no harm, but does not help if the cluster refuses for good.
+        // It may be repeated, and what a cluster refuses for good is not helped by that.
         if (!(error instanceof ApiError && isRefusal(error))) throw error;
         const { kind, namespace, name } = recorded.involvedObject;
         const { reason } = recorded;
@@ -85,7 +85,7 @@ export async function dispatchEvent(
     if (grouped.afterwards !== undefined) afterwards.push(grouped.afterwards);
     const provider = { namespace, name: spec.providerRef.name };
     for (const one of grouped.events) {
-      // A message in place of the event, or in addition to it, must not count as its duplicate in the queue.
+      // What stands for the event, or is sent beside it, is no copy of it to the queue.
       const ofOne = one === event ? key : eventKey(one);
       notifications.push({ cluster, alert: { namespace, name }, provider, eventKey: ofOne, event: keepMetadata(one) });
     }
