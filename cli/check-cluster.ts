@@ -11,7 +11,7 @@ import type { FoundOrphans } from "./check-orphans.ts";
 import { type CheckedRights, checkRights } from "./check-rights.ts";
 import { checkUnreconciled } from "./check-unreconciled.ts";
 import { type CheckedVersion, judgeVersion, testedVersions } from "./check-version.ts";
-import { escapedJson } from "./object-documents.ts";
+import { escapedJson, yamlWriter } from "./object-documents.ts";
 import type { Unreconciled } from "./objects/unreconciled.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
 
@@ -104,7 +104,7 @@ async function print(
   const json = `${escapedJson(JSON.stringify(document, undefined, 2))}\n`;
   if (output === "json") terminal.document(json);
   if (output !== "yaml") return;
-  const { safeYaml } = await import("./safe-yaml.ts");
+  const safeYaml = await yamlWriter();
   terminal.document(safeYaml(JSON.parse(json)));
 }
 

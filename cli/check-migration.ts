@@ -2,8 +2,7 @@ import { messageOf } from "../lib/core/failure.ts";
 import { printMigration } from "./migration/print-report.ts";
 import { readMigration } from "./migration/read-cluster.ts";
 import { emptyReport, type MigrationReport, migrationReport } from "./migration/report.ts";
-import { escapedJson } from "./object-documents.ts";
-import { safeYaml } from "./safe-yaml.ts";
+import { escapedJson, yamlWriter } from "./object-documents.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
 
 const formats = ["table", "json", "yaml"];
@@ -26,17 +25,22 @@ export async function runMigrationCheck(
       return migrationReport(await readMigration(cluster, signal));
     });
   } catch (error) {
-    if (output !== "table") printDocument(emptyReport(messageOf(error)), output, surroundings);
+    if (output !== "table") await printDocument(emptyReport(messageOf(error)), output, surroundings);
     throw error;
   }
   if (output === "table") printMigration(report, terminal);
-  else printDocument(report, output, surroundings);
+  else await printDocument(report, output, surroundings);
   if (report.fault !== undefined) throw new Error(report.fault);
   if (!report.canMove) throw new Error("not everything can move yet: correct what is marked with ✗ and check again");
   terminal.success("everything can move");
 }
 
-function printDocument(report: MigrationReport, output: string, { terminal }: Pick<Surroundings, "terminal">): void {
-  const json = () => `${escapedJson(JSON.stringify(report, undefined, 2))}\n`;
-  terminal.document(output === "json" ? json() : safeYaml(report));
+async function printDocument(
+  report: MigrationReport,
+  output: string,
+  { terminal }: Pick<Surroundings, "terminal">,
+): Promise<void> {
+  if (output === "json") return terminal.document(`${escapedJson(JSON.stringify(report, undefined, 2))}\n`);
+  const safeYaml = await yamlWriter();
+  terminal.document(safeYaml(report));
 }

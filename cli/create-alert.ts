@@ -9,14 +9,14 @@ import type { Session, Surroundings } from "./session.ts";
 
 // Alerts and Providers are never reconciled: there is nothing to wait for, and they are ready as soon as they are stored.
 
-export interface AlertOptions extends CreatedOptions {
+interface AlertOptions extends CreatedOptions {
   readonly providerRef?: string;
   readonly eventSeverity?: string;
   /** Each `<kind>/<name>` or `<kind>/<name>.<namespace>`. */
   readonly eventSource?: readonly string[];
 }
 
-export interface ProviderOptions extends CreatedOptions {
+interface ProviderOptions extends CreatedOptions {
   readonly type?: string;
   readonly channel?: string;
   readonly username?: string;

@@ -6,7 +6,7 @@ import { checkName, secretOf, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface BucketOptions extends CreatedOptions {
+interface BucketOptions extends CreatedOptions {
   readonly interval: string;
   readonly provider: string;
   readonly bucketName?: string;

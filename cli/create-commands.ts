@@ -1,13 +1,8 @@
 import { type Command, Option } from "commander";
-import type { AlertOptions, ProviderOptions } from "./create-alert.ts";
-import type { HelmReleaseOptions } from "./create-helm-release.ts";
 import { addCreateImageCommands } from "./create-image-commands.ts";
-import type { KustomizationOptions } from "./create-kustomization.ts";
-import { receiverTypes, withCreateOptions } from "./create-options.ts";
-import type { ReceiverOptions } from "./create-receiver.ts";
+import { createsWith, receiverTypes, reconcileStrategy } from "./create-options.ts";
 import { addCreateSecretCommands } from "./create-secret-commands.ts";
 import { addCreateSourceCommands } from "./create-source-commands.ts";
-import type { TenantOptions } from "./create-tenant.ts";
 import { commaSeparated } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
 
@@ -51,10 +46,7 @@ function addKustomization(create: Command, surroundings: Surroundings): void {
     .option("--kubeconfig-secret-ref <name>", "Secret with the kubeconfig of another cluster to apply to")
     .option("--retry-interval <duration>", "time until a failed run is tried again")
     .option("--interval <duration>", "time between two runs", "1m");
-  withCreateOptions(kustomization).action(async (name: string | undefined) => {
-    const { createKustomization } = await import("./create-kustomization.ts");
-    await createKustomization(name, kustomization.optsWithGlobals<KustomizationOptions>(), surroundings);
-  });
+  createsWith(kustomization, surroundings, async () => (await import("./create-kustomization.ts")).createKustomization);
 }
 
 function addHelmRelease(create: Command, surroundings: Surroundings): void {
@@ -73,14 +65,7 @@ function addHelmRelease(create: Command, surroundings: Surroundings): void {
     .option("--storage-namespace <namespace>", "namespace of the release's Secrets (default: the target namespace)")
     .option("--create-target-namespace", "create the target namespace if it does not exist")
     .option("--service-account <name>", "service account to apply as")
-    .addOption(
-      new Option(
-        "--reconcile-strategy <strategy>",
-        "what makes a new chart: its version, or any revision of its source",
-      )
-        .choices(["ChartVersion", "Revision"])
-        .default("ChartVersion"),
-    )
+    .addOption(reconcileStrategy())
     .option("--values <file>", "file with values; can be given several times, later ones win", commaSeparated)
     .option(
       "--values-from <kind/name>",
@@ -96,10 +81,7 @@ function addHelmRelease(create: Command, surroundings: Surroundings): void {
     )
     .option("--kubeconfig-secret-ref <name>", "Secret with the kubeconfig of another cluster to install in")
     .option("--interval <duration>", "time between two runs", "1m");
-  withCreateOptions(release).action(async (name: string | undefined) => {
-    const { createHelmRelease } = await import("./create-helm-release.ts");
-    await createHelmRelease(name, release.optsWithGlobals<HelmReleaseOptions>(), surroundings);
-  });
+  createsWith(release, surroundings, async () => (await import("./create-helm-release.ts")).createHelmRelease);
 }
 
 function addAlert(create: Command, surroundings: Surroundings): void {
@@ -113,10 +95,7 @@ function addAlert(create: Command, surroundings: Surroundings): void {
       "object whose events are sent, as KIND/NAME or KIND/NAME.NAMESPACE, * for every name; several by commas, or given several times",
       commaSeparated,
     );
-  withCreateOptions(alert).action(async (name: string | undefined) => {
-    const { createAlert } = await import("./create-alert.ts");
-    await createAlert(name, alert.optsWithGlobals<AlertOptions>(), surroundings);
-  });
+  createsWith(alert, surroundings, async () => (await import("./create-alert.ts")).createAlert);
 }
 
 function addAlertProvider(create: Command, surroundings: Surroundings): void {
@@ -128,10 +107,7 @@ function addAlertProvider(create: Command, surroundings: Surroundings): void {
     .option("--username <name>", "user name that is shown in a chat")
     .option("--address <address>", "URL of the webhook or of the git repository")
     .option("--secret-ref <name>", "Secret with the login, the address or headers");
-  withCreateOptions(provider).action(async (name: string | undefined) => {
-    const { createProvider } = await import("./create-alert.ts");
-    await createProvider(name, provider.optsWithGlobals<ProviderOptions>(), surroundings);
-  });
+  createsWith(provider, surroundings, async () => (await import("./create-alert.ts")).createProvider);
 }
 
 function addReceiver(create: Command, surroundings: Surroundings): void {
@@ -146,10 +122,7 @@ function addReceiver(create: Command, surroundings: Surroundings): void {
       "object that is reconciled; several by commas, or given several times",
       commaSeparated,
     );
-  withCreateOptions(receiver).action(async (name: string | undefined) => {
-    const { createReceiver } = await import("./create-receiver.ts");
-    await createReceiver(name, receiver.optsWithGlobals<ReceiverOptions>(), surroundings);
-  });
+  createsWith(receiver, surroundings, async () => (await import("./create-receiver.ts")).createReceiver);
 }
 
 function addTenant(create: Command, surroundings: Surroundings): void {
@@ -164,8 +137,5 @@ function addTenant(create: Command, surroundings: Surroundings): void {
     .option("--cluster-role <name>", "ClusterRole that the account has in these namespaces", "cluster-admin")
     .option("--with-service-account <name>", "name of the account (default: that of the tenant)")
     .option("--skip-namespace", "create no namespaces: they exist");
-  withCreateOptions(tenant).action(async (name: string | undefined) => {
-    const { createTenant } = await import("./create-tenant.ts");
-    await createTenant(name, tenant.optsWithGlobals<TenantOptions>(), surroundings);
-  });
+  createsWith(tenant, surroundings, async () => (await import("./create-tenant.ts")).createTenant);
 }

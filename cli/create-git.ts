@@ -8,9 +8,9 @@ import { durationOf } from "./duration-option.ts";
 import { type CredentialOptions, httpData, repositoryUrl, type SecretData, sshData } from "./git-credentials.ts";
 import { type GlobalOptions, type Session, type Surroundings, timeoutOf } from "./session.ts";
 
-export interface GitSecretOptions extends CreatedOptions, CredentialOptions {}
+interface GitSecretOptions extends CreatedOptions, CredentialOptions {}
 
-export interface GitSourceOptions extends GitSecretOptions {
+interface GitSourceOptions extends GitSecretOptions {
   readonly interval: string;
   readonly fetchTimeout?: string;
   readonly branch?: string;

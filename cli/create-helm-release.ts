@@ -10,7 +10,7 @@ import { dependencyOf, knownKind, readReference, splitKind } from "./object-refe
 import { doneText } from "./reconcile-object.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface HelmReleaseOptions extends CreatedOptions {
+interface HelmReleaseOptions extends CreatedOptions {
   readonly interval: string;
   readonly releaseName?: string;
   readonly source?: string;

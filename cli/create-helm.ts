@@ -8,9 +8,7 @@ import { durationOf } from "./duration-option.ts";
 import type { CredentialOptions, SecretData } from "./git-credentials.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface HelmOptions
-  extends CreatedOptions,
-    Pick<CredentialOptions, "caFile" | "password" | "url" | "username"> {
+interface HelmOptions extends CreatedOptions, Pick<CredentialOptions, "caFile" | "password" | "url" | "username"> {
   readonly interval: string;
   readonly fetchTimeout?: string;
   readonly certFile?: string;

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
-import type { ImagePolicyOptions, ImageRepositoryOptions, ImageUpdateOptions } from "./create-image.ts";
-import { withCreateOptions } from "./create-options.ts";
+import { createsWith } from "./create-options.ts";
 import type { Surroundings } from "./session.ts";
 
 /** `create image …`. */
@@ -20,10 +19,7 @@ function addImageRepository(image: Command, surroundings: Surroundings): void {
     .option("--cert-ref <name>", "Secret with certificates for the registry")
     .option("--scan-timeout <duration>", "how long a scan may take (default: the interval)")
     .option("--interval <duration>", "time between two scans", "1m");
-  withCreateOptions(repository).action(async (name: string | undefined) => {
-    const { createImageRepository } = await import("./create-image.ts");
-    await createImageRepository(name, repository.optsWithGlobals<ImageRepositoryOptions>(), surroundings);
-  });
+  createsWith(repository, surroundings, async () => (await import("./create-image.ts")).createImageRepository);
 }
 
 function addImagePolicy(image: Command, surroundings: Surroundings): void {
@@ -44,10 +40,7 @@ function addImagePolicy(image: Command, surroundings: Surroundings): void {
       ]),
     )
     .option("--interval <duration>", "time between two lookups of the digest, with --reflect-digest Always");
-  withCreateOptions(policy).action(async (name: string | undefined) => {
-    const { createImagePolicy } = await import("./create-image.ts");
-    await createImagePolicy(name, policy.optsWithGlobals<ImagePolicyOptions>(), surroundings);
-  });
+  createsWith(policy, surroundings, async () => (await import("./create-image.ts")).createImagePolicy);
 }
 
 function addImageUpdate(image: Command, surroundings: Surroundings): void {
@@ -65,8 +58,5 @@ function addImageUpdate(image: Command, surroundings: Surroundings): void {
     .option("--signing-key-secret <name>", "Secret with the key that signs commits")
     .addOption(new Option("--signing-key-type <type>", "of this key (default: gpg)").choices(["gpg", "ssh"]))
     .option("--interval <duration>", "time between two runs", "1m");
-  withCreateOptions(update).action(async (name: string | undefined) => {
-    const { createImageUpdate } = await import("./create-image.ts");
-    await createImageUpdate(name, update.optsWithGlobals<ImageUpdateOptions>(), surroundings);
-  });
+  createsWith(update, surroundings, async () => (await import("./create-image.ts")).createImageUpdate);
 }

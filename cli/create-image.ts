@@ -8,7 +8,7 @@ import { checkName, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface ImageRepositoryOptions extends CreatedOptions {
+interface ImageRepositoryOptions extends CreatedOptions {
   readonly image?: string;
   readonly interval: string;
   readonly secretRef?: string;
@@ -16,7 +16,7 @@ export interface ImageRepositoryOptions extends CreatedOptions {
   readonly scanTimeout?: string;
 }
 
-export interface ImagePolicyOptions extends CreatedOptions {
+interface ImagePolicyOptions extends CreatedOptions {
   readonly imageRef?: string;
   readonly selectSemver?: string;
   readonly selectAlpha?: string;
@@ -27,7 +27,7 @@ export interface ImagePolicyOptions extends CreatedOptions {
   readonly interval?: string;
 }
 
-export interface ImageUpdateOptions extends CreatedOptions {
+interface ImageUpdateOptions extends CreatedOptions {
   readonly gitRepoRef?: string;
   readonly gitRepoNamespace?: string;
   readonly gitRepoPath?: string;

@@ -13,7 +13,7 @@ import { doneText } from "./reconcile-object.ts";
 import { relativePath } from "./relative-path.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface KustomizationOptions extends CreatedOptions {
+interface KustomizationOptions extends CreatedOptions {
   readonly interval: string;
   readonly source?: string;
   readonly path: string;

@@ -1,5 +1,6 @@
-import { type Command, Option } from "commander";
+import { type Command, Option, type OptionValues } from "commander";
 import { commaSeparated } from "./listed-values.ts";
+import type { Surroundings } from "./session.ts";
 
 // Options that several words of `create` share.
 
@@ -19,15 +20,45 @@ export const receiverTypes = [
   "cdevents",
 ] as const;
 
-/** The options of every word of `create`; called behind those of the word itself. */
-export function withCreateOptions(command: Command): Command {
+/** Creates the object from its name and the options. */
+type Creator<Options> = (name: string | undefined, options: Options, surroundings: Surroundings) => Promise<void>;
+
+/**
+ * Completes a word of `create`, once it has its own options: adds those that every word has, and runs the creator.
+ *
+ * @param load imports the creator, so that a command loads only the module it runs
+ */
+export function createsWith<Options extends OptionValues>(
+  command: Command,
+  surroundings: Surroundings,
+  load: () => Promise<Creator<Options>>,
+): void {
   // A flag of every word of flux, also of those that make nothing with an interval.
   if (!command.options.some(({ long }) => long === "--interval")) {
     command.addOption(new Option("--interval <duration>", "changes nothing").hideHelp());
   }
-  return command
+  command
     .option("--export", "print the object as YAML, and create nothing")
-    .option("--label <key=value>", "label of the object; several by commas, or given several times", commaSeparated);
+    .option("--label <key=value>", "label of the object; several by commas, or given several times", commaSeparated)
+    .action(async (name: string | undefined) => {
+      const create = await load();
+      await create(name, command.optsWithGlobals<Options>(), surroundings);
+    });
+}
+
+/** A login by user name and password. */
+export function withLogin(command: Command): Command {
+  return command.option("-u, --username <name>", "user name").option("-p, --password <password>", "password");
+}
+
+/** What makes a new version of a chart that a HelmChart or HelmRelease names. */
+export function reconcileStrategy(): Option {
+  return new Option(
+    "--reconcile-strategy <strategy>",
+    "what makes a new chart: its version, or any revision of its source",
+  )
+    .choices(["ChartVersion", "Revision"])
+    .default("ChartVersion");
 }
 
 /** How to log in to a git host. */

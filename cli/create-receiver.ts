@@ -9,7 +9,7 @@ import { splitKind } from "./object-reference.ts";
 import { textAt } from "./objects/read-object.ts";
 import type { Session, Surroundings } from "./session.ts";
 
-export interface ReceiverOptions extends CreatedOptions {
+interface ReceiverOptions extends CreatedOptions {
   readonly type?: string;
   readonly secretRef?: string;
   readonly event?: readonly string[];
@@ -17,7 +17,7 @@ export interface ReceiverOptions extends CreatedOptions {
   readonly resource?: readonly string[];
 }
 
-export interface ReceiverSecretOptions extends CreatedOptions {
+interface ReceiverSecretOptions extends CreatedOptions {
   readonly type?: string;
   readonly token?: string;
   readonly hostname?: string;
@@ -92,7 +92,7 @@ export async function createSecretReceiver(
 
 const webhookAnnotation = "notification.toolkit.fluxcd.io/webhook";
 
-/** The token of a Secret that exists stays, and with it the path of the webhook, which whoever calls it has been told. */
+/** Keeps the token of an existing Secret: the path of the webhook is made from it, and the caller of the webhook already has that URL. */
 async function withKeptToken(
   secret: NewSecret,
   secretWith: (token: string) => NewSecret,

@@ -1,10 +1,5 @@
 import { type Command, Option } from "commander";
-import type { GitSecretOptions } from "./create-git.ts";
-import { receiverTypes, withCreateOptions, withGitCredentials } from "./create-options.ts";
-import type { ReceiverSecretOptions } from "./create-receiver.ts";
-import type { GithubAppSecretOptions, OciSecretOptions, ProxySecretOptions } from "./create-secret-login.ts";
-import type { NotationSecretOptions } from "./create-secret-notation.ts";
-import type { HelmSecretOptions, TlsSecretOptions } from "./create-secret-tls.ts";
+import { createsWith, receiverTypes, withGitCredentials, withLogin } from "./create-options.ts";
 import { commaSeparated } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
 
@@ -30,20 +25,14 @@ function addGit(secret: Command, surroundings: Surroundings): void {
   git
     .option("--bearer-token <token>", "token for HTTPS, in place of username and password")
     .option("--ca-crt-file <file>", "PEM file with the authority of the git host");
-  withCreateOptions(git).action(async (name: string | undefined) => {
-    const { createSecretGit } = await import("./create-git.ts");
-    await createSecretGit(name, git.optsWithGlobals<GitSecretOptions>(), surroundings);
-  });
+  createsWith(git, surroundings, async () => (await import("./create-git.ts")).createSecretGit);
 }
 
 function addHelm(secret: Command, surroundings: Surroundings): void {
   const helm = withLogin(
     withCertificates(secret.command("helm [name]").description("create a Secret for a HelmRepository")),
   );
-  withCreateOptions(helm).action(async (name: string | undefined) => {
-    const { createSecretHelm } = await import("./create-secret-tls.ts");
-    await createSecretHelm(name, helm.optsWithGlobals<HelmSecretOptions>(), surroundings);
-  });
+  createsWith(helm, surroundings, async () => (await import("./create-secret-tls.ts")).createSecretHelm);
 }
 
 function addOci(secret: Command, surroundings: Surroundings): void {
@@ -53,18 +42,12 @@ function addOci(secret: Command, surroundings: Surroundings): void {
       .description("create a Secret for a registry, which is an image pull secret too")
       .option("--url <url>", "registry, or a repository of it, without scheme: ghcr.io or ghcr.io/org/app"),
   );
-  withCreateOptions(oci).action(async (name: string | undefined) => {
-    const { createSecretOci } = await import("./create-secret-login.ts");
-    await createSecretOci(name, oci.optsWithGlobals<OciSecretOptions>(), surroundings);
-  });
+  createsWith(oci, surroundings, async () => (await import("./create-secret-login.ts")).createSecretOci);
 }
 
 function addTls(secret: Command, surroundings: Surroundings): void {
   const tls = withCertificates(secret.command("tls [name]").description("create a Secret with certificates"));
-  withCreateOptions(tls).action(async (name: string | undefined) => {
-    const { createSecretTls } = await import("./create-secret-tls.ts");
-    await createSecretTls(name, tls.optsWithGlobals<TlsSecretOptions>(), surroundings);
-  });
+  createsWith(tls, surroundings, async () => (await import("./create-secret-tls.ts")).createSecretTls);
 }
 
 function addProxy(secret: Command, surroundings: Surroundings): void {
@@ -74,10 +57,7 @@ function addProxy(secret: Command, surroundings: Surroundings): void {
       .description("create a Secret with the address of a proxy, and a login")
       .option("--address <url>", "address of the proxy: http, https or socks5"),
   );
-  withCreateOptions(proxy).action(async (name: string | undefined) => {
-    const { createSecretProxy } = await import("./create-secret-login.ts");
-    await createSecretProxy(name, proxy.optsWithGlobals<ProxySecretOptions>(), surroundings);
-  });
+  createsWith(proxy, surroundings, async () => (await import("./create-secret-login.ts")).createSecretProxy);
 }
 
 function addReceiver(secret: Command, surroundings: Surroundings): void {
@@ -89,10 +69,7 @@ function addReceiver(secret: Command, surroundings: Surroundings): void {
     .option("--hostname <host>", "host of the webhooks, for the URL in the annotation")
     .option("--email-claim <email>", "service account that Google pushes as; required for type gcr")
     .option("--audience-claim <audience>", "audience of Google's tokens (default: the URL of the webhook)");
-  withCreateOptions(receiver).action(async (name: string | undefined) => {
-    const { createSecretReceiver } = await import("./create-receiver.ts");
-    await createSecretReceiver(name, receiver.optsWithGlobals<ReceiverSecretOptions>(), surroundings);
-  });
+  createsWith(receiver, surroundings, async () => (await import("./create-receiver.ts")).createSecretReceiver);
 }
 
 function addNotation(secret: Command, surroundings: Surroundings): void {
@@ -105,10 +82,7 @@ function addNotation(secret: Command, surroundings: Surroundings): void {
       "PEM file with an authority, ending with .crt or .pem; several by commas, or given several times",
       commaSeparated,
     );
-  withCreateOptions(notation).action(async (name: string | undefined) => {
-    const { createSecretNotation } = await import("./create-secret-notation.ts");
-    await createSecretNotation(name, notation.optsWithGlobals<NotationSecretOptions>(), surroundings);
-  });
+  createsWith(notation, surroundings, async () => (await import("./create-secret-notation.ts")).createSecretNotation);
 }
 
 function addGithubApp(secret: Command, surroundings: Surroundings): void {
@@ -120,14 +94,7 @@ function addGithubApp(secret: Command, surroundings: Surroundings): void {
     .option("--app-installation-id <id>", "id of the installation, in place of its owner")
     .option("--app-private-key <file>", "PEM file with the private key of the App")
     .option("--app-base-url <url>", "API of a GitHub Enterprise Server");
-  withCreateOptions(app).action(async (name: string | undefined) => {
-    const { createSecretGithubApp } = await import("./create-secret-login.ts");
-    await createSecretGithubApp(name, app.optsWithGlobals<GithubAppSecretOptions>(), surroundings);
-  });
-}
-
-function withLogin(command: Command): Command {
-  return command.option("-u, --username <name>", "user name").option("-p, --password <password>", "password");
+  createsWith(app, surroundings, async () => (await import("./create-secret-login.ts")).createSecretGithubApp);
 }
 
 function withCertificates(command: Command): Command {

@@ -5,19 +5,19 @@ import { createSecret, readSecretFile } from "./create-secret.ts";
 import { checkName } from "./created-object.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface OciSecretOptions extends CreatedOptions {
+interface OciSecretOptions extends CreatedOptions {
   readonly url?: string;
   readonly username?: string;
   readonly password?: string;
 }
 
-export interface ProxySecretOptions extends CreatedOptions {
+interface ProxySecretOptions extends CreatedOptions {
   readonly address?: string;
   readonly username?: string;
   readonly password?: string;
 }
 
-export interface GithubAppSecretOptions extends CreatedOptions {
+interface GithubAppSecretOptions extends CreatedOptions {
   readonly appId?: string;
   readonly appInstallationOwner?: string;
   readonly appInstallationId?: string;

@@ -6,7 +6,7 @@ import { createSecret, readSecretFile } from "./create-secret.ts";
 import { checkName } from "./created-object.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface NotationSecretOptions extends CreatedOptions {
+interface NotationSecretOptions extends CreatedOptions {
   readonly trustPolicyFile?: string;
   readonly caCertFile?: readonly string[];
 }

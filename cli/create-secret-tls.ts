@@ -6,13 +6,13 @@ import { checkName } from "./created-object.ts";
 import type { SecretData } from "./git-credentials.ts";
 import type { Surroundings } from "./session.ts";
 
-export interface TlsSecretOptions extends CreatedOptions {
+interface TlsSecretOptions extends CreatedOptions {
   readonly tlsCrtFile?: string;
   readonly tlsKeyFile?: string;
   readonly caCrtFile?: string;
 }
 
-export interface HelmSecretOptions extends TlsSecretOptions {
+interface HelmSecretOptions extends TlsSecretOptions {
   readonly username?: string;
   readonly password?: string;
 }

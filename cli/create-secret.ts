@@ -8,23 +8,23 @@ import type { Session, Surroundings } from "./session.ts";
 
 // The frame of the words of `create secret`. Values are printed by `--export` alone.
 
-/** A Secret holds no more. */
+/** The most that a Secret can hold. */
 const maxFileBytes = 1024 * 1024;
 
-/** A new Secret; the namespace that some of it depends on is known late. */
+/** A new Secret. Its data and annotations may depend on its namespace, which is only known when it is printed or written. */
 export interface NewSecret {
   readonly name: string;
   readonly dataIn: (namespace: string) => SecretData;
-  /** `kubernetes.io/tls`; absent where flux leaves it to the API server, which takes Opaque. */
+  /** For example `kubernetes.io/tls`. Unset if flux sets none: the API server then makes it Opaque. */
   readonly type?: string;
   readonly annotationsIn?: (namespace: string) => Readonly<Record<string, string>>;
-  /** flux ends the text of `--export` with an empty line, but for some. */
+  /** For most Secrets flux prints an empty line after the YAML of `--export`. True for those where it does not. */
   readonly isExportedWithoutEmptyLine?: boolean;
-  /** What it becomes where it is written: after a look at the cluster. Absent: the same. */
+  /** Completes the Secret from the state of the cluster, before it is written. Unset: it is written as it is. */
   readonly inCluster?: (session: Session) => Promise<NewSecret>;
 }
 
-/** What is said besides. */
+/** Messages for the user before and after the Secret is written. */
 interface Said {
   readonly before?: (session: Session) => void;
   readonly after?: (written: Manifest, session: Session) => void;
@@ -34,7 +34,7 @@ interface Said {
  * Prints the Secret, or creates or changes it in the cluster.
  *
  * @param what how flux calls it: `git secret 'NAME' created in …`
- * @param said before and after it is written
+ * @param said the command's own messages
  */
 export async function createSecret(
   what: string,

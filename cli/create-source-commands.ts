@@ -1,9 +1,5 @@
 import { type Command, Option } from "commander";
-import type { BucketOptions } from "./create-bucket.ts";
-import type { GitSourceOptions } from "./create-git.ts";
-import type { HelmOptions } from "./create-helm.ts";
-import { withCreateOptions, withGitCredentials } from "./create-options.ts";
-import type { ChartSourceOptions, OciSourceOptions } from "./create-source-oci.ts";
+import { createsWith, reconcileStrategy, withGitCredentials, withLogin } from "./create-options.ts";
 import { commaSeparated } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
 
@@ -37,19 +33,16 @@ function addSourceBucket(source: Command, surroundings: Surroundings): void {
     .option("--proxy-secret-ref <name>", "Secret with the address of a proxy")
     .option("--ignore-paths <patterns>", "patterns of objects to leave out", commaSeparated)
     .option("--interval <duration>", "time between two looks at the bucket", "1m");
-  withCreateOptions(bucket).action(async (name: string | undefined) => {
-    const { createSourceBucket } = await import("./create-bucket.ts");
-    await createSourceBucket(name, bucket.optsWithGlobals<BucketOptions>(), surroundings);
-  });
+  createsWith(bucket, surroundings, async () => (await import("./create-bucket.ts")).createSourceBucket);
 }
 
 function addSourceHelm(source: Command, surroundings: Surroundings): void {
-  const helm = source
-    .command("helm [name]")
-    .description("create a HelmRepository, and the Secret that it logs in with")
-    .option("--url <url>", "repository: https://HOST/PATH, or oci://HOST/PATH for a registry")
-    .option("-u, --username <name>", "user name")
-    .option("-p, --password <password>", "password")
+  const helm = withLogin(
+    source
+      .command("helm [name]")
+      .description("create a HelmRepository, and the Secret that it logs in with")
+      .option("--url <url>", "repository: https://HOST/PATH, or oci://HOST/PATH for a registry"),
+  )
     .option("--ca-file <file>", "PEM file with the authority of the server")
     .option("--cert-file <file>", "PEM file with a client certificate")
     .option("--key-file <file>", "PEM file with its key")
@@ -60,10 +53,7 @@ function addSourceHelm(source: Command, surroundings: Surroundings): void {
     )
     .option("--interval <duration>", "time between two looks at the index", "1m")
     .option("--fetch-timeout <duration>", "how long the download of the index may take");
-  withCreateOptions(helm).action(async (name: string | undefined) => {
-    const { createSourceHelm } = await import("./create-helm.ts");
-    await createSourceHelm(name, helm.optsWithGlobals<HelmOptions>(), surroundings);
-  });
+  createsWith(helm, surroundings, async () => (await import("./create-helm.ts")).createSourceHelm);
 }
 
 function addSourceGit(source: Command, surroundings: Surroundings): void {
@@ -85,10 +75,7 @@ function addSourceGit(source: Command, surroundings: Surroundings): void {
     .option("--interval <duration>", "time between two looks at the repository", "1m")
     .option("--fetch-timeout <duration>", "how long one git operation may take")
     .option("-s, --silent", "do not ask whether the deploy key has been added");
-  withCreateOptions(git).action(async (name: string | undefined) => {
-    const { createSourceGit } = await import("./create-git.ts");
-    await createSourceGit(name, git.optsWithGlobals<GitSourceOptions>(), surroundings);
-  });
+  createsWith(git, surroundings, async () => (await import("./create-git.ts")).createSourceGit);
 }
 
 function addSourceOci(source: Command, surroundings: Surroundings): void {
@@ -113,10 +100,11 @@ function addSourceOci(source: Command, surroundings: Surroundings): void {
     .option("--layer-selector <media-type:operation>", "layer to take, and whether to extract or copy it")
     .option("--interval <duration>", "time between two looks at the registry", "1m")
     .option("--fetch-timeout <duration>", "how long a download may take");
-  withCreateOptions(withVerification(oci)).action(async (name: string | undefined) => {
-    const { createSourceOci } = await import("./create-source-oci.ts");
-    await createSourceOci(name, oci.optsWithGlobals<OciSourceOptions>(), surroundings);
-  });
+  createsWith(
+    withVerification(oci),
+    surroundings,
+    async () => (await import("./create-source-oci.ts")).createSourceOci,
+  );
 }
 
 function addSourceChart(source: Command, surroundings: Surroundings): void {
@@ -126,19 +114,13 @@ function addSourceChart(source: Command, surroundings: Surroundings): void {
     .option("--source <kind/name>", "HelmRepository, GitRepository or Bucket with the chart")
     .option("--chart <chart>", "name of the chart, or its path in a GitRepository or Bucket")
     .option("--chart-version <range>", "version or range of versions, of a chart of a HelmRepository")
-    .addOption(
-      new Option(
-        "--reconcile-strategy <strategy>",
-        "what makes a new chart: its version, or any revision of its source",
-      )
-        .choices(["ChartVersion", "Revision"])
-        .default("ChartVersion"),
-    )
+    .addOption(reconcileStrategy())
     .option("--interval <duration>", "time between two looks at the source", "1m");
-  withCreateOptions(withVerification(chart)).action(async (name: string | undefined) => {
-    const { createSourceChart } = await import("./create-source-oci.ts");
-    await createSourceChart(name, chart.optsWithGlobals<ChartSourceOptions>(), surroundings);
-  });
+  createsWith(
+    withVerification(chart),
+    surroundings,
+    async () => (await import("./create-source-oci.ts")).createSourceChart,
+  );
 }
 
 function withVerification(command: Command): Command {

@@ -15,7 +15,7 @@ interface VerifyOptions {
   readonly verifyIssuer?: string;
 }
 
-export interface OciSourceOptions extends CreatedOptions, VerifyOptions {
+interface OciSourceOptions extends CreatedOptions, VerifyOptions {
   readonly interval: string;
   readonly fetchTimeout?: string;
   readonly provider: string;
@@ -33,7 +33,7 @@ export interface OciSourceOptions extends CreatedOptions, VerifyOptions {
   readonly layerSelector?: string;
 }
 
-export interface ChartSourceOptions extends CreatedOptions, VerifyOptions {
+interface ChartSourceOptions extends CreatedOptions, VerifyOptions {
   readonly interval: string;
   /** `<kind>/<name>`. */
   readonly source?: string;

@@ -7,7 +7,7 @@ import { checkName, labelsOf, yamlOf } from "./created-object.ts";
 import { manager } from "./reconcile-object.ts";
 import { type Session, type Surroundings, withCluster } from "./session.ts";
 
-export interface TenantOptions extends CreatedOptions {
+interface TenantOptions extends CreatedOptions {
   readonly withNamespace?: readonly string[];
   readonly clusterRole: string;
   readonly withServiceAccount?: string;

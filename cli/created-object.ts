@@ -2,7 +2,7 @@ import { type Json, type JsonObject, toJson, toJsonObject } from "../lib/core/js
 import { labelKeyProblems, labelValueProblem } from "../lib/core/label-query.ts";
 import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
-import { escapedJson } from "./object-documents.ts";
+import { escapedJson, yamlWriter } from "./object-documents.ts";
 import { manager } from "./reconcile-object.ts";
 import { defaultNamespace, type GlobalOptions, type Session, type Surroundings } from "./session.ts";
 
@@ -35,7 +35,7 @@ export async function yamlOf(manifest: Manifest): Promise<string> {
   const fields = toJsonObject(manifest);
   const text = goYamlText(fields);
   if (text !== undefined && escapedJson(text) === text) return `---\n${text}`;
-  const { safeYaml } = await import("./safe-yaml.ts");
+  const safeYaml = await yamlWriter();
   return `---\n${safeYaml(fields, { sortKeys: true })}`;
 }
 

@@ -1,3 +1,4 @@
+import type { Document } from "js-yaml";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -56,7 +57,7 @@ function nameOf({ apiVersion, kind, metadata }: LiveObject): string {
 
 async function writerOf(format: "json" | "yaml"): Promise<(value: object) => string> {
   if (format === "json") return (value) => `${escapedJson(JSON.stringify(value, undefined, 4))}\n`;
-  const { safeYaml } = await import("./safe-yaml.ts");
+  const safeYaml = await yamlWriter();
   return (value) => safeYaml(value, { sortKeys: true });
 }
 
@@ -66,4 +67,19 @@ export function escapedJson(json: string): string {
     /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/**
+ * Writes YAML that is the same to a program, and cannot move the cursor of a terminal or turn its text around: YAML prints characters that
+ * change the direction of text as they are, and has escapes in double quotes only. Loads js-yaml only when it is called.
+ */
+export async function yamlWriter(): Promise<(value: unknown, options?: { readonly sortKeys: boolean }) => string> {
+  const { dump, SCALAR_STYLE, visit } = await import("js-yaml");
+  const transform = (documents: Document[]) => {
+    visit(documents, (node) => {
+      if (node.kind === "scalar" && escapedJson(node.value) !== node.value) node.style = SCALAR_STYLE.DOUBLE_QUOTED;
+    });
+  };
+  return (value, { sortKeys } = { sortKeys: false }) =>
+    escapedJson(dump(value, { sortKeys, lineWidth: -1, transform }));
 }

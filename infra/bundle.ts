@@ -85,7 +85,7 @@ const threads = [
 
 const openpgpFile = "openpgp.mjs";
 
-/** What a file loads at run time from beside its bundle. */
+/** The files that a bundle loads at run time from its own folder. */
 const besides = [
   { starter: "lib/engine/wasm-engine.ts", from: "engine/kustomize.wasm.br", file: "kustomize.wasm.br" },
   { starter: "lib/engine/wasm-helm.ts", from: "engine/helm.wasm.br", file: "helm.wasm.br" },
@@ -102,7 +102,7 @@ const besides = [
   },
 ];
 
-/** The name that the program of a thread has beside its bundle. */
+/** The name of a thread's program in the folder of its bundle. */
 function mjs(thread: string): string {
   return `${basename(thread, ".ts")}.mjs`;
 }
@@ -115,7 +115,7 @@ const renamed = [
     .map(({ starter, from, file }) => ({ starter, from: `"../../${from}"`, to: `"./${file}"` })),
 ];
 
-/** Threads and WebAssembly modules lie beside the bundle of the file that starts them. */
+/** Threads and WebAssembly modules are in the folder of the bundle that starts them. */
 const namedBesideBundle: Plugin = {
   name: "named-beside-bundle",
   setup(build) {

@@ -18,7 +18,7 @@ export function stopOnSignal(names: readonly Stopping[], stop: (reason: Error) =
   return () => exitCode;
 }
 
-/** What a shell shows for a program that SIGPIPE ended: 128 plus the signal's number. Node itself ignores SIGPIPE. */
+/** The exit code of a program that SIGPIPE has ended: 128 plus the signal's number. Node itself ignores SIGPIPE. */
 export const closedPipeExitCode = 141;
 
 /**

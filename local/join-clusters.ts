@@ -20,7 +20,7 @@ export interface JoinOptions<Opened extends { readonly id: string }> {
   readonly log: Log;
 }
 
-/** What has become of an entry. */
+/** The state of an entry. */
 export interface JoinedCluster {
   readonly name: string;
   /** Absolute. */
@@ -39,7 +39,7 @@ export interface Joining {
    */
   readonly begun: Promise<unknown>;
   readonly clusters: () => readonly JoinedCluster[];
-  /** The entry that leads to the cluster with this id, as far as that is known. */
+  /** The entry of the cluster with this id, if that is known. */
   readonly nameOf: (id: string) => string | undefined;
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { type KubeconfigQuery, readKubeconfig } from "../lib/kube/kubeconfig.ts";
 
-/** What a command without `--kubeconfig` does about the `.sluice/kubeconfig` of the working folder. */
+/** How a command without `--kubeconfig` uses the `.sluice/kubeconfig` of the working folder. */
 export type LocalKubeconfig =
   | { readonly kind: "none" }
   | { readonly kind: "used"; readonly file: string }

@@ -26,7 +26,7 @@ const EndLine = z.object({
   outcome: z.string(),
   durationMs: z.number(),
 });
-/** What was measured, if an event was missed. */
+/** The measurements, if an event was missed. */
 const MissedLine = z.object({ time: z.string(), message: z.literal("measured"), EventsMissed: z.number() });
 
 export type LoggedEnd = Omit<z.infer<typeof EndLine>, "message" | "time"> & { readonly at: number };

@@ -21,7 +21,7 @@ export interface WatchDeps extends ObserveDeps {
   readonly log: Log;
   /** Told which objects there are. */
   readonly shows?: Presence;
-  /** Only objects in its namespaces are looked at. */
+  /** Only objects in its namespaces are watched. */
   readonly near?: Presence;
 }
 

@@ -3,36 +3,36 @@ import { z } from "zod";
 
 const byNamespace = z.record(z.string(), z.array(z.string()));
 
-/** What an installation lets clusters and namespaces do: what a later deployment must not take away in silence. */
+/** What an installation lets clusters and namespaces do. A later deployment that takes some of it away has to say so. */
 const Granted = z.object({
-  /** The clusters, and what Sluice's own role may do in each; `unknown` where the app makes no access entry. */
+  /** By cluster, what Sluice's own role may do there; `unknown` if the app creates no access entry for it. */
   clusters: z.record(z.string(), z.enum(["clusterAdmin", "namespaces", "unknown"])),
   /** By cluster and namespace. */
   repositories: z.record(z.string(), byNamespace),
-  /** Absent where there are none: former releases did not have them. */
+  /** Unset if there are none, and in documents of former releases. */
   buckets: z.record(z.string(), byNamespace).exactOptional(),
   decryptionKeys: z.record(z.string(), byNamespace),
   targets: z.record(z.string(), byNamespace),
-  /** Absent where there are none: former releases did not have them. */
+  /** Unset if there are none, and in documents of former releases. */
   notificationTargets: z.record(z.string(), byNamespace).exactOptional(),
-  /** Absent where there are none: former releases did not have them. */
+  /** Unset if there are none, and in documents of former releases. */
   cloudWatchRegions: z.record(z.string(), byNamespace).exactOptional(),
   /** The networks that take webhooks. */
   webhooks: z.array(z.string()),
-  /** The networks that deliver notifications. Absent where there are none: former releases did not have them. */
+  /** The networks that deliver notifications. Unset if there are none, and in documents of former releases. */
   notifications: z.array(z.string()).exactOptional(),
   admission: z.boolean(),
 });
 export type Granted = z.infer<typeof Granted>;
 
-/** A request of CloudFormation brings two of them to the function, and may have 256 KB. */
+/** A request of CloudFormation carries two such texts, before and after, and may be 256 KB long. */
 const maxTextBytes = 100_000;
-/** Above it the text is compressed; below it a person can read it in `cdk diff`. */
+/** Longer texts are compressed. Shorter ones stay readable in `cdk diff`. */
 const maxPlainBytes = 20_000;
 const compressed = "deflate:";
 
 /**
- * As the property of a custom resource. Throws where that would be too long for CloudFormation.
+ * The text of a property of a custom resource. Throws if it is too long for CloudFormation.
  *
  * @internal Exported for its tests and for the CDK app.
  */
@@ -46,7 +46,7 @@ export function writeGranted(granted: Granted): string {
   );
 }
 
-/** The reverse of {@link writeGranted}. Throws where the text is none of its. */
+/** Reads a text of {@link writeGranted}. Throws for any other text. */
 export function readGranted(text: string): Granted {
   const plain = text.startsWith(compressed)
     ? inflateRawSync(Buffer.from(text.slice(compressed.length), "base64")).toString()
@@ -54,7 +54,7 @@ export function readGranted(text: string): Granted {
   return Granted.parse(JSON.parse(plain));
 }
 
-/** What is in the first and no longer in the second, each as a reader is told of it. For a deleted cluster, only that. Pure. */
+/** What `after` takes away, each as a phrase for the user. Of a removed cluster only the cluster is listed. Pure. */
 export function dropped(before: Granted, after: Granted): readonly string[] {
   const clusters = Object.keys(before.clusters).filter((arn) => after.clusters[arn] === undefined);
   const narrowed = Object.entries(before.clusters).filter(

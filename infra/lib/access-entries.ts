@@ -5,7 +5,7 @@ import type { Holder } from "../../lib/definitions/cluster-rights.ts";
 /** What Sluice may do in a cluster. */
 export type ClusterRights = "clusterAdmin" | "namespaces";
 
-/** Throws if these are no rights: apps without a compiler give any text, and a wrong one must not mean every right. */
+/** Throws for unknown rights: apps in plain JavaScript may give any text, and a wrong one must not mean every right. */
 export function checkRights(scope: Construct, rights: string): void {
   if (rights === "clusterAdmin" || rights === "namespaces") return;
   throw new Error(

@@ -28,7 +28,7 @@ export interface Shared {
   readonly state: State;
   readonly queues: Queues;
   readonly document: InstallationDocument;
-  /** The secret that the path of the admission webhook is made of; undefined where there is no webhook. */
+  /** The secret from which the path of the admission webhook is made; undefined without the webhook. */
   readonly admissionSecret: ISecret | undefined;
 }
 

@@ -2,7 +2,7 @@ import { dueIndex } from "../../lib/aws/dynamodb/table.ts";
 import type { MetricName } from "../../lib/core/ports/metrics.ts";
 import type { QueryName } from "./alarm-queries.ts";
 
-/** What an alarm looks at. `perNetwork`: there is one for each network, so there is one alarm for each. */
+/** The metric of an alarm. `perNetwork`: each network has its own, and so its own alarm. */
 export type AlarmSource =
   | {
       readonly of: "queue";
@@ -46,11 +46,11 @@ export interface AlarmRow {
   /** It breaches above this value; `below`: below it. In the unit of the metric. */
   readonly threshold: number;
   readonly below?: true;
-  /** What no data mean. */
+  /** How missing data count. */
   readonly missing: "breaching" | "notBreaching";
-  /** The property of `Sluice` without which there is no such alarm. Default: there always is. */
+  /** The property of `Sluice` that this alarm needs. Default: none, the alarm always exists. */
   readonly only?: "webhooks" | "notifications" | "admission";
-  /** What has happened, for the person who is told. */
+  /** The explanation for the person who gets the alarm. */
   readonly says: string;
   /** What to look at first. */
   readonly mend: string;

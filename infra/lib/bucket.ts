@@ -26,7 +26,7 @@ export interface SluiceBucketProps {
   readonly namespaces: readonly string[];
 }
 
-/** What a Bucket needs of one bucket of S3: to list it, and to get its objects. */
+/** The rights that a Bucket needs on an S3 bucket: to list it, and to get its objects. */
 const readActions = { bucket: ["s3:ListBucket"], objects: ["s3:GetObject"] } as const;
 
 /** As it is written, where the bucket of this app has one: what the CDK answers of it is known only while the stack is deployed. */

@@ -20,7 +20,7 @@ export interface OciSource {
    * each deployment and by a schedule. Default: none.
    */
   readonly login?: ISecret;
-  /** Between two looks where no push tells of anything. Default: 10 minutes. */
+  /** Time between two runs without a push. Default: 10 minutes. */
   readonly interval?: Duration;
 }
 
@@ -126,7 +126,7 @@ export class SluiceConfiguration extends Construct {
   }
 }
 
-/** What the function is told; throws for what it would refuse, so that a deployment does not begin. */
+/** The properties for the function. Throws for those that it would refuse, so that no deployment begins. */
 function configurationOf(scope: Construct, props: SluiceConfigurationProps) {
   const { kustomizations, name, namespace, onDelete = "orphan", waitForReady } = props;
   const { interval = Duration.minutes(10), login, provider, ref, url } = props.source.oci;
@@ -168,7 +168,7 @@ function configurationOf(scope: Construct, props: SluiceConfigurationProps) {
   throw new Error(`${scope.node.path} is not usable: ${faults.join("; ")}`);
 }
 
-/** What of a source could never work. Apps without a compiler give any field. */
+/** Why a source could never work. Apps in plain JavaScript may set any field. */
 function sourceFaults({ login, provider, ref = {}, url }: OciSource, host: string): readonly string[] {
   const faults: string[] = [];
   if (!/^oci:\/\/[^/]+\/[^:@]+$/.test(url))

@@ -7,7 +7,7 @@ import type { ServiceFunction } from "./service.ts";
 export interface DropGuardProps {
   /** What compares. */
   readonly compares: ServiceFunction;
-  /** What is granted, asked when the whole app is known. */
+  /** Called once the whole app is known: what it grants. */
   readonly granted: () => Granted;
   readonly allowDrops: boolean;
 }

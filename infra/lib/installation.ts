@@ -21,12 +21,13 @@ type Entry = Document["clusters"][number] & {
 };
 
 /**
- * The document that tells the functions of clusters, repositories and settings (ADR 0026). It is an asset, since the environment of
- * a function holds 4 KB, and is named by the digest of its bytes: a version of a function that is called again reads its own document.
+ * The document from which the functions read their clusters, repositories and settings (ADR 0026). It is an asset, since the
+ * environment of a function holds only 4 KB. Its name is the digest of its bytes: after a rollback a function reads the document that it
+ * was deployed with.
  */
 export class InstallationDocument extends Construct {
   private readonly clusters = new Map<string, Entry>();
-  /** The rights of Sluice's own role in the clusters. The functions are not told of them. */
+  /** The rights of Sluice's own role in the clusters. They are not in the document. */
   private readonly rights = new Map<string, Granted["clusters"][string]>();
   private readonly settings: Readonly<Record<string, unknown>>;
   private readonly tellers: ((arn: string) => void)[] = [];
@@ -115,7 +116,7 @@ export class InstallationDocument extends Construct {
     }));
   }
 
-  /** The VPC endpoints that functions of a network without another way out need for what they are told of. */
+  /** The VPC endpoints that the functions of a network without internet access need for the services in this document. */
   neededEndpoints(network: string): readonly NeededEndpoint[] {
     const entries = [...this.clusters.values()].filter((one) => (one.network ?? defaultNetwork) === network);
     const listed = (key: "decryptionKeys" | "notificationTargets" | "repositories" | "targets") =>
@@ -134,7 +135,7 @@ export class InstallationDocument extends Construct {
     return neededEndpoints.filter(({ neededBy }) => neededBy === undefined || uses[neededBy]);
   }
 
-  /** What a later deployment must not take away in silence; the order in which clusters were added does not matter. */
+  /** What the clusters and namespaces may do. The same for any order in which clusters were added. */
   granted(): Omit<Granted, "admission" | "notifications" | "webhooks"> {
     const arns = [...this.clusters.keys()].toSorted();
     const of = (
@@ -162,13 +163,13 @@ export class InstallationDocument extends Construct {
     };
   }
 
-  /** What the functions read. */
+  /** The content of the document. */
   text(): string {
     const clusters = [...this.clusters.values()];
     return `${JSON.stringify({ version: 1, clusters, settings: this.settings })}\n`;
   }
 
-  /** Where the document is, and what it has to be; tokens, since it is written last. */
+  /** Environment variables with the document's address and digest. Their values are tokens, since it is written last. */
   environment(): Record<string, string> {
     return {
       SLUICE_INSTALLATION_BUCKET: Lazy.string({ produce: () => this.written().s3BucketName }),
@@ -178,20 +179,20 @@ export class InstallationDocument extends Construct {
   }
 
   /**
-   * ARN of the documents of this and of former deployments: a published version that the alias goes back to reads the one that it was
-   * deployed with, and so does code that runs while a deployment replaces it. They lie beside templates and other files in the CDK's
-   * bucket, and the ends of their keys tell them from these and from the documents of another Sluice.
+   * ARN, with a wildcard, of the documents of this and of former deployments. After a rollback, and while a deployment runs, functions
+   * still read the former document. The documents are in the CDK's bucket, among templates and other files; the ends of their keys
+   * identify them.
    */
   arn(): string {
     return Lazy.string({ produce: () => this.documentsBeside(this.written()) });
   }
 
-  /** Calls `tell` with {@link arn} as people write it, once the document is written. */
+  /** Calls `tell` with {@link arn} in readable form, once the document is written. */
   onWritten(tell: (arn: string) => void): void {
     this.tellers.push(tell);
   }
 
-  /** By the schema that the functions read it with. */
+  /** Throws if the functions could not read the document: it is checked with the same schema. */
   private check(
     named: string,
     clusters: readonly Entry[],
@@ -216,7 +217,7 @@ export class InstallationDocument extends Construct {
     return this.asset;
   }
 
-  /** The extension of the file, which is also that of its key. The same in each synthesis, since an address is the digest of a path. */
+  /** The extension of the file and of its key in the bucket. It is the same in each synthesis: it is made from the construct's path. */
   private extension(): string {
     return `.sluice-${this.node.addr.slice(-8)}`;
   }

@@ -23,7 +23,7 @@ const hintReceives = 5;
 /** A notification whose cluster does not answer is tried for about two hours, with growing waits (functions/notify.ts). */
 const notificationReceives = 12;
 
-/** What is worked off is dropped after four days, so that a dead letter has ten more. */
+/** A message is kept for four days, which leaves ten more days for it as a dead letter. */
 const workRetention = Duration.days(4);
 
 /** All queues. Dead letters are kept for 14 days, the most that SQS offers. */

@@ -9,7 +9,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { IConstruct } from "constructs";
 import { defaultNetwork as networkOfDocument } from "../../functions/settings/installation.ts";
 
-/** Where registries are whose pushes reach the event bus of a Sluice. */
+/** An account and region of registries whose pushes reach the event bus of a Sluice. */
 export interface PushOrigin {
   /** Twelve digits. Default: the account of the Sluice. */
   readonly account?: string;
@@ -17,22 +17,22 @@ export interface PushOrigin {
   readonly region?: string;
 }
 
-/** The network of clusters that name none. Its functions are in no VPC unless `networks` says so. */
+/** The network of clusters without the property `network`. Its functions are outside of any VPC, unless `networks` has an entry for it. */
 export const defaultNetwork: string = networkOfDocument;
 
 /** By function: ARNs of the roles that functions assume to enter a cluster of another account. */
 export interface ClusterRoles {
   readonly reconcile: string;
   readonly definitions: string;
-  /** Needed with the property `webhooks`, and then another one than those of the others. */
+  /** Required with the property `webhooks`. It must differ from the other roles. */
   readonly receiver?: string | undefined;
-  /** Needed with the property `notifications`. */
+  /** Required with the property `notifications`. */
   readonly notify?: string | undefined;
-  /** Needed where the cluster has a `SluiceConfiguration`. */
+  /** Required if the cluster has a `SluiceConfiguration`. */
   readonly configuration?: string | undefined;
 }
 
-/** A cluster as the functions are told of it. All of it is known when the app is synthesised, so it contains no tokens. */
+/** A cluster in the document that the functions read. All values are known when the app is synthesised: no tokens. */
 export interface ServedCluster {
   /** `arn:aws:eks:<region>:<account>:cluster/<name>`. */
   readonly arn: string;
@@ -42,7 +42,7 @@ export interface ServedCluster {
   readonly roles?: Pick<ClusterRoles, "reconcile" | "receiver" | "notify">;
   /** The network that reaches the cluster's endpoint, one of the Sluice's `networks`. Default: `default`. */
   readonly network?: string;
-  /** What Sluice's own role may do in it, as `AddClusterProps` says; a later deployment must not narrow it in silence. Default: unknown. */
+  /** What Sluice's own role may do in it, see `AddClusterProps`. Default: unknown. */
   readonly rights?: "clusterAdmin" | "namespaces";
   /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
   readonly maxRuns?: number;
@@ -62,15 +62,15 @@ export interface ServedCluster {
 
 /** One function with what belongs to it. */
 export interface ServiceFunction extends IConstruct {
-  /** Metrics have its name. What calls it calls `alias`. */
+  /** Metrics are under its name. Callers use `alias`. */
   readonly function: IFunction;
-  /** `live`: the version that is called. To go back, let it name an earlier version. */
+  /** `live`: the version that is called. To roll back, point it to an earlier version. */
   readonly alias: IFunction;
   readonly role: IRole;
   readonly logGroup: ILogGroup;
 }
 
-/** The function that API servers tell of changes, and the secret that its path is made of. */
+/** The function that API servers report changes to, and the secret from which its path is made. */
 export interface AdmissionWebhook {
   readonly url: string;
   readonly secret: ISecret;
@@ -78,20 +78,20 @@ export interface AdmissionWebhook {
   readonly selector?: string;
 }
 
-/** What the other constructs see of a Sluice. */
+/** The parts of a Sluice that the other constructs use. */
 export interface SluiceService extends IConstruct {
   readonly table: ITable;
   /** Of the artifacts. */
   readonly bucket: IBucket;
   /** By network. */
   readonly wakeUpQueues: Readonly<Record<string, IQueue>>;
-  /** Wake-ups that no run ended, from all networks. */
+  /** The dead-letter queue of wake-ups, of all networks. */
   readonly wakeUpDeadLetters: IQueue;
   /** A letter for each object that is parked. */
   readonly parkedQueue: IQueue;
   /** Pushes to registries, in front of ingest. */
   readonly hintsQueue: IQueue;
-  /** Hints that ingest did not take. */
+  /** Events that ingest failed to process. */
   readonly hintsDeadLetters: IQueue;
   /** Events that EventBridge could not deliver. */
   readonly undeliveredEvents: IQueue;
@@ -105,7 +105,7 @@ export interface SluiceService extends IConstruct {
   readonly logGroups: Readonly<Record<string, ILogGroup>>;
   /** 64 hexadecimal digits, made once and retained. */
   readonly installationKey: ISecret;
-  /** Whether custom resources and the dashboard are left out, since an emulator of AWS cannot make them: context `sluice:emulator`. */
+  /** Whether custom resources and the dashboard are left out, since emulators of AWS do not support them (context `sluice:emulator`). */
   readonly emulated: boolean;
   /** Other accounts and regions whose pushes reach it. */
   readonly pushesFrom: readonly PushOrigin[];
@@ -113,7 +113,7 @@ export interface SluiceService extends IConstruct {
   readonly clusters: readonly ServedCluster[];
   /** URLs of the functions that take webhooks, by network; empty without the property `webhooks`. */
   readonly webhookUrls: Readonly<Record<string, string>>;
-  /** What the definitions function installs the admission webhook by; undefined without the property `admission`. */
+  /** The properties from which the definitions function installs the admission webhook; undefined without the property `admission`. */
   readonly admissionWebhook: AdmissionWebhook | undefined;
   /** The role that reaches the clusters of a network. Throws if there is no such network. */
   reconcileRole(network?: string): IRole;
@@ -126,8 +126,8 @@ export interface SluiceService extends IConstruct {
   /** The role that reads Alerts and Providers in the clusters of a network; undefined without the property `notifications`. */
   notifyRole(network?: string): IRole | undefined;
   /**
-   * Tells the functions of a cluster, and lets reconcile describe it. Throws if the cluster cannot be looked after: a token in
-   * place of its ARN, an unknown network, another account without a role, a cluster that is there already, more than 200 clusters.
+   * Adds a cluster to the document of the functions, and lets reconcile describe it. Throws for a token in place of its ARN, an unknown
+   * network, another account without a role, a cluster that was added before, and more than 200 clusters.
    */
   serveCluster(cluster: ServedCluster): void;
   /**
@@ -137,6 +137,6 @@ export interface SluiceService extends IConstruct {
   allowRepository(cluster: string, namespace: string, pattern: string): void;
   /** Lets objects of a namespace read this bucket of S3 with Sluice's own rights. Throws if the cluster is not served. */
   allowBucket(cluster: string, namespace: string, bucket: string): void;
-  /** Makes a function that only a custom resource calls, once for each network; answers the same one the next time. */
+  /** The function that only custom resources call, one for each network. It is created by the first call. */
   functionFor(name: string, network?: string): ServiceFunction;
 }

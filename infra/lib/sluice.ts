@@ -354,7 +354,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     }
   }
 
-  /** What is open to the internet enters with no rights but its own. */
+  /** Throws if receiver, which is open to the internet, would enter the cluster with the rights of other functions. */
   private checkReceiverRole({ arn, role, roles }: ServedCluster): void {
     if (role !== undefined) {
       throw new Error(

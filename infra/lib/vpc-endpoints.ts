@@ -9,12 +9,12 @@ export interface NeededEndpoint {
   readonly type: "gateway" | "interface";
   /** The client of AWS' SDK that calls it; absent: it is called without one. */
   readonly client?: string;
-  /** What of an installation needs it; absent: every installation. */
+  /** The part of an installation that needs it. Unset: every installation needs it. */
   readonly neededBy?: "roles" | "decryptionKeys" | "ecr" | "codecommit" | "sns" | "events" | "cloudWatch";
   readonly why: string;
 }
 
-/** What the functions call. infra/test/vpc.test.ts compares it with the clients that their code imports. */
+/** The services that the functions call. infra/test/vpc.test.ts compares them with the clients that their code imports. */
 export const neededEndpoints: readonly NeededEndpoint[] = [
   {
     service: "dynamodb",

@@ -16,24 +16,24 @@ import type { ApplySet } from "./set/apply-set.ts";
 import { parseEntryId } from "./set/entry-id.ts";
 import { type LiveObjects, liveObjects } from "./set/live-objects.ts";
 
-/** The plan of an apply set. */
+/** What an owner wants to apply, and what it has applied before. */
 export interface WantedSet {
   readonly manifests: readonly Manifest[];
   /** Fields that an apply ignores. */
   readonly ignore: readonly IgnoreRule[];
-  /** What the owner has now. */
+  /** The objects that the owner has applied so far. */
   readonly inventory: readonly InventoryEntry[];
   /** Whether an object whose immutable field changes is deleted and created again. */
   readonly force: boolean;
-  /** What happens to objects that are no longer wanted. */
+  /** What happens to applied objects that the new manifests do not contain. */
   readonly policy: PruneTask["policy"];
   /** Whether an earlier run applied this set and still waits for its health. */
   readonly isAwaited: boolean;
-  /** Whether this run only looks at that health, and nothing has asked for an apply. */
+  /** Whether this run only checks that health: it was not requested, and nothing has changed. */
   readonly isLook: boolean;
 }
 
-/** A plan, and what was seen of the cluster for it. */
+/** A plan, and the state of the cluster that it was made from. */
 export interface PlannedSet {
   readonly plan: Plan;
   readonly desired: readonly DesiredObject[];
@@ -75,7 +75,7 @@ export async function planSet(
   return { plan: { objects: planning.objects, prune }, desired, live, applyDeps, pruneTask };
 }
 
-/** Why a set cannot be applied: what the API server refuses, and prunes that may not be. */
+/** A set cannot be applied: the API server refuses some objects, or some prunes are not allowed. */
 export class PlanRefused extends Failure {
   readonly prunes: readonly string[];
   readonly objects: readonly RefusedObject[];
@@ -115,7 +115,8 @@ export async function servedRefs(
 }
 
 /**
- * The questions that a forced delete asks. It reads the ledger again for each object, since it is asked once more right before the delete.
+ * What a forced replacement needs to know about other owners. It reads the ledger for each object anew, since it decides again right
+ * before the delete.
  */
 function replaceDeps(
   inventory: readonly InventoryEntry[],

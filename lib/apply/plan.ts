@@ -62,7 +62,7 @@ export interface PlannedObject {
 export interface Plan {
   /** In apply order. */
   readonly objects: readonly PlannedObject[];
-  /** What happens to the inventory entries that are no longer wanted, in apply order. Decided again right before it is done. */
+  /** What happens to inventory entries that the new manifests do not contain, in apply order. Decided again right before the deletion. */
   readonly prune: readonly PruneDecision[];
 }
 

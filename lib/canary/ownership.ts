@@ -73,12 +73,6 @@ export function ownedByOthers(object: Manifest, canary: Canary): StepFault | und
   );
 }
 
-/** Throws what {@link ownedByOthers} answers. */
-export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
-  const fault = ownedByOthers(object, canary);
-  if (fault !== undefined) throw fault;
-}
-
 /**
  * Why a route or Service with a name that is made up for the Canary, such as `podinfo-primary`, is not written; undefined if the Canary has made
  * it or taken it over. Flagger overwrites it.
@@ -88,12 +82,6 @@ export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
 export function foreignRoute(object: Manifest, canary: Canary, mend: string): StepFault | undefined {
   const isMade = isOwned(object, canary) || isTakenOver(object);
   return ownedByOthers(object, canary) ?? (isMade ? undefined : foreign(object, canary, mend));
-}
-
-/** Throws what {@link foreignRoute} answers. */
-export function refuseForeignRoute(object: Manifest, canary: Canary, mend: string): void {
-  const fault = foreignRoute(object, canary, mend);
-  if (fault !== undefined) throw fault;
 }
 
 /**

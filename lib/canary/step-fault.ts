@@ -2,3 +2,8 @@
 export class StepFault extends Error {
   override readonly name = "StepFault";
 }
+
+/** Throws the fault that a check has found, if any. */
+export function refuse(fault: StepFault | undefined): void {
+  if (fault !== undefined) throw fault;
+}

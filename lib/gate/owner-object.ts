@@ -76,7 +76,7 @@ export function parseOwnerObject(live: LiveObject | undefined, clusterUid: strin
   const data = isJsonObject(live["data"]) ? live["data"] : {};
   if (typeof data["cluster"] === "string" && data["cluster"] !== clusterUid) return nothing;
   const pause = pauseIn(data);
-  // A cluster can be paused that no installation has looked at yet.
+  // A cluster can be paused before any installation has read it.
   const isUnowned = data["cluster"] === clusterUid && ownerFields.every((field) => data[field] === undefined);
   if (isUnowned) return { ...nothing, pause };
   const parsed = OwnerData.safeParse(live);
@@ -106,7 +106,7 @@ export async function readOwnerObject(
   return { ...parseOwnerObject(live, clusterUid), clusterUid, live };
 }
 
-/** What a write changes: null removes, undefined keeps what others have written. */
+/** The fields that a write changes: null removes a field, undefined leaves it as it is. */
 export interface OwnerObjectChange {
   readonly owner?: Owner | null;
   readonly pause?: Pause | null;

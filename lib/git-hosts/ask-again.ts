@@ -10,7 +10,7 @@ export interface Retries {
   readonly waitMs: (attempt: number, answer: HttpResponse | undefined) => number;
 }
 
-/** What the last attempt gave. */
+/** The result of the last attempt. */
 export interface LastAttempt {
   /** From 1. */
   readonly attempts: number;

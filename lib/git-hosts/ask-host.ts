@@ -149,7 +149,7 @@ export function shownBody({ body }: HttpResponse): string {
   return safeMessage(Buffer.from(body).toString());
 }
 
-/** The body as JSON. Throws Go's words for what is none. */
+/** Parses the body as JSON. Throws Go's error if it is not JSON. */
 export function jsonBody({ body }: HttpResponse): unknown {
   const text = Buffer.from(body)
     .toString()

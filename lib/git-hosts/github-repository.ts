@@ -124,7 +124,7 @@ function requiredApp(app: GithubApp | undefined): GitHubApp {
   };
 }
 
-/** Without a sign and zeros in front; empty for zero and for what is no whole number of Go. */
+/** Digits without sign and leading zeros. Empty for zero, and for text that Go does not parse as a whole number. */
 function wholeNumber(text: string): string {
   const [, digits = ""] = /^\+?0*([1-9]\d{0,18})$/.exec(text) ?? [];
   return digits;
@@ -172,7 +172,7 @@ const Fault = z.object({
 });
 const noFault: z.infer<typeof Fault> = { message: "", errors: [], documentation_url: "" };
 
-/** Throws what go-github says of an answer that is none of success. */
+/** Throws go-github's error for an answer that is not a success. */
 function assertAnswered(
   response: HttpResponse,
   { method, url }: { readonly method: string; readonly url: string },

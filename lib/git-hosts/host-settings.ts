@@ -42,7 +42,7 @@ export interface HostSettings {
   readonly githubApp?: GithubApp;
 }
 
-/** What a client of a git host works with. */
+/** The settings and parts that a client of a git host needs. */
 export interface HostParts {
   /** Checks each address against the network policy. */
   readonly http: Http;

@@ -59,14 +59,14 @@ function terminal(message: string): Failure {
   return new Failure("InvalidCELExpression", `Reconciliation failed terminally due to configuration error: ${message}`);
 }
 
-/** What it means that expressions have no result, or not in time. Answers an error that is not of CEL unchanged. */
+/** The failure for expressions that have no result, or none in time. Returns an error that does not come from CEL unchanged. */
 export function evaluationFailure(error: unknown): unknown {
   if (!(error instanceof CelFault)) return error;
   if (error.reason === "broken" || error.reason === "unavailable") return unanswered(error);
   return new Failure("HealthCheckFailed", error.message, { cause: error });
 }
 
-/** What an expression that does not compile means for its object: only a change of the spec helps. Answers any other error unchanged. */
+/** The failure for an expression that does not compile: it is not retried before the spec changes. Returns any other error unchanged. */
 export function celFailure(error: unknown, prefix: string): unknown {
   if (!(error instanceof CelFault)) return error;
   switch (error.reason) {

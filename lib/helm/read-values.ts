@@ -13,7 +13,7 @@ export interface ReleaseValues {
   readonly references: readonly ValuesReference[];
 }
 
-/** A reference without which there are no values. The message says what is missing. */
+/** A required reference of the values cannot be read. The message names what is missing. */
 export class UnresolvedReference extends Error {
   override readonly name = "UnresolvedReference";
   readonly reference: ValuesReference;
@@ -49,7 +49,7 @@ export async function readReleaseValues(
   };
 }
 
-/** What is no map passes admission and counts as no values. */
+/** The API server accepts values that are not a map. They count as empty. */
 function inlineOf(values: unknown): JsonObject {
   return isJsonObject(values) ? values : {};
 }

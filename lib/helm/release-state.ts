@@ -16,7 +16,7 @@ export type ReleaseState =
   | { readonly kind: "unmanaged"; readonly reason: string }
   | { readonly kind: "untested" };
 
-/** What a release is compared with. */
+/** The HelmRelease and the chart that a release is compared with. */
 export interface Wanted {
   readonly spec: HelmReleaseSpec;
   readonly status: HelmReleaseStatus;

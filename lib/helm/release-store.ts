@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { hookEvents, type ReleaseRecord, type ReleaseStatus } from "../core/ports/helm-engine.ts";
 
-/** What a metadata list says of one stored revision: enough to see that nothing has changed. */
+/** The metadata of one stored revision. It is enough to see that nothing has changed. */
 export interface RevisionHead {
   readonly version: number;
   /** Of the label. */
@@ -16,7 +16,7 @@ export const AttemptMark = z.object({
   owner: z.string(),
   action: z.enum(["install", "rollback", "test", "uninstall", "upgrade"]),
   generation: z.number().int(),
-  /** A digest of what is applied. */
+  /** The digest of the applied manifest. */
   token: z.string(),
   /** The event whose hooks have begun: what the record says of their last run is of this action. */
   hooks: z.enum(hookEvents).exactOptional(),

@@ -25,7 +25,7 @@ const recordLimits: EngineLimits = { maxCpuMs: 20_000, maxWallMs: 60_000, maxOut
 const secretType = "helm.sh/release.v1";
 const manager = "helm-controller";
 
-/** What a store of releases needs of the world. */
+/** The parts that a store of releases needs. */
 export interface SecretReleaseStoreDeps {
   /** The cluster of the release, with the rights of the release. */
   readonly cluster: Pick<Cluster, "create" | "delete" | "get" | "listMetadata" | "patch">;

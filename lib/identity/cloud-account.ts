@@ -22,7 +22,7 @@ const rolePattern = /^arn:aws[\w-]*:iam::[0-9]{1,30}:role\/.{1,200}$/;
 export const stsAudience = "sts.amazonaws.com";
 
 /**
- * What is read of the account is read when it is needed.
+ * The account is read only when it is needed.
  *
  * @param faultOf makes the error that says what is wrong with the account
  */

@@ -11,7 +11,7 @@ export function compileRegex(pattern: string): RE2JS {
     return RE2JS.compile(pattern);
   } catch (error) {
     const message = messageOf(error);
-    // Go quotes here what is left of the expression: nothing.
+    // Go quotes the rest of the expression here, which is empty.
     const isCut = message.endsWith("trailing backslash at end of expression");
     throw new RangeError(isCut ? `${message}: \`\`` : message, { cause: error });
   }

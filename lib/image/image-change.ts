@@ -6,7 +6,7 @@ export interface ChosenImage extends ImageRef {
   readonly setter: string;
 }
 
-/** What a marker has changed. */
+/** A change of one marked value. */
 export interface ImageChange {
   readonly oldValue: string;
   readonly newValue: string;

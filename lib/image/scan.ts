@@ -5,7 +5,7 @@ import { compileRegex } from "./compile-regex.ts";
 import { compareTags } from "./tag-order.ts";
 import { tagsRevision } from "./tags-revision.ts";
 
-/** What a scan keeps of the tags that a registry has listed. */
+/** The tags of a registry's list that a scan keeps. */
 export interface ScannedTags {
   /** In descending order of their bytes. A tag that is listed twice appears twice, as in Flux. */
   readonly tags: readonly string[];

@@ -54,7 +54,7 @@ export function serviceOf(url: string): ServiceAddress | undefined {
   return { scheme, namespace, name, port: port === "" ? (scheme === "https" ? 443 : 80) : Number(port) };
 }
 
-/** What the API server reads for itself. As whom a request comes must never be up to a tenant. */
+/** Headers that the API server itself reads. A tenant must not choose the identity of a request. */
 const takenByApiServer = /^(?:authorization|impersonate-.*|x-remote-.*|sec-websocket-.*)$/;
 /** Of one connection. */
 const ofConnection = /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
@@ -75,7 +75,7 @@ function faultOf({ url, headers = {}, tls = {} }: HttpRequest): string | undefin
   return leadsOut(pathname) ? "the path must not have a segment . or .., also not encoded" : undefined;
 }
 
-/** Whether a path could be taken for one that is not below the Service's. `URL` has resolved what is not encoded. */
+/** Whether a server could resolve the path to one outside of the Service's. `URL` has resolved the parts that are not encoded. */
 function leadsOut(pathname: string): boolean {
   try {
     return decodeURIComponent(pathname)

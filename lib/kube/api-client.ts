@@ -9,7 +9,7 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import { type Credentials, credentials } from "./credentials.ts";
 import { type Answer, type Exchange, isBroken, type Transport, transport } from "./transport.ts";
 
-/** What a request does: the verbs of Kubernetes' audit log, and `discovery` and `apply` (server-side). */
+/** The verb of a request, as in Kubernetes' audit log, or `discovery` or `apply` (server-side). */
 type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "update" | "watch";
 
 /** One request that was sent, for counting. */
@@ -52,7 +52,7 @@ export interface ForwardedRequest extends Pick<Exchange, "body" | "limitMs" | "m
   readonly verb: Verb;
   /** The part of the path that is the API server's own. The rest may hold a secret, so no log has it. */
   readonly below: string;
-  /** Beside those of the credential, which win. */
+  /** In addition to those of the credential, which take precedence. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

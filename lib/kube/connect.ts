@@ -22,7 +22,7 @@ const patchTypes = {
   json: "application/json-patch+json",
 } as const satisfies Record<Patch["type"], string>;
 
-/** What people who look at a cluster need besides the port. */
+/** The port, and more for commands that show a cluster. */
 export interface ConnectedCluster extends ImpersonatingCluster {
   /** The server's version as it names it: `v1.35.4`, `v1.33.1-eks-1234567`. */
   readonly serverVersion: (signal: AbortSignal) => Promise<string>;
@@ -38,7 +38,7 @@ export interface ConnectedCluster extends ImpersonatingCluster {
   retire(): void;
 }
 
-/** Users of whom it is remembered what they are served. */
+/** For how many users discovery is cached. */
 const maxUsers = 100;
 
 /** The attributes of a request as `SelfSubjectAccessReview` has them; without a namespace: in all of them. */
@@ -130,7 +130,7 @@ function accountTokens(client: ApiClient): AccountTokens {
   };
 }
 
-/** The port for one identity, with what it is served. */
+/** The port for one identity, with its own discovery. */
 function clusterOver(client: ApiClient, uid: Cluster["uid"], deps: Pick<ApiDeps, "clock">): Cluster {
   const kinds = discovery(client, deps.clock);
   return {
@@ -259,7 +259,7 @@ async function accepted(answer: Answer, resource: Resource, kinds: Discovery): P
   throw noMatch(error, resource, kinds);
 }
 
-/** What of an API server's refusal may be shown. */
+/** The part of an API server's error that may be shown. */
 async function shownError(answer: Answer, { group, kind }: Resource): Promise<ApiError> {
   const error = errorOf(answer);
   if (group !== "" || kind !== "Secret") return error;

@@ -15,7 +15,7 @@ export function certificatesIn(pem: string): readonly X509Certificate[] {
   return [...new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate])).values()];
 }
 
-/** Where a connection leads, by what it verifies: nothing that the server says about itself counts. */
+/** Identifies the server of a connection by its address and authorities, and by nothing that the server says about itself. */
 export function endpointOf({ server, tls }: Pick<ClusterConfig, "server" | "tls">): Endpoint {
   return {
     authority: tls.insecure ? undefined : digestOf(JSON.stringify(verifiedBy({ server, tls }))),

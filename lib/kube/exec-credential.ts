@@ -76,7 +76,7 @@ function run(
   });
 }
 
-/** What the system calls the fault. Its message could quote the command line, which may hold a secret. */
+/** The code of the system's error. Its message could quote the command line, which may hold a secret. */
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }

@@ -64,7 +64,7 @@ export function kubeconfigOf(content: JsonObject, path: string): KubeconfigFile 
   };
 }
 
-/** The content, or what is wrong with it without a quote: the parser's own error quotes lines that may hold a token. */
+/** Parses the file. Its error quotes nothing, since the parser's own would quote lines that may hold a token. */
 export async function parseYaml(text: string): Promise<unknown> {
   const { load, YAMLException } = await import("js-yaml");
   try {

@@ -9,7 +9,7 @@ export const maxListedObjects = 500_000;
 /** Stands for the items while the rest is parsed. No text can know it. */
 const placeholder = `items ${randomUUID()}`;
 
-/** How many characters are looked at before other work may go on. */
+/** How many characters are scanned before other work may continue. */
 const sliceChars = 1024 * 1024;
 const [comma, openList, closeList] = [0x2c, 0x5b, 0x5d];
 

@@ -116,7 +116,7 @@ const shown = knownWords({
     word: asItIs(String.raw`[\w-]{1,63}`),
     number: asItIs(String.raw`\d{1,12}`),
     field: asItIs(String.raw`\.?[\w-]+(?:\.[\w-]+|\[[\w./-]{1,253}\]){0,20}`),
-    // The values of these fields are not secret, and they are what the message is about.
+    // The values of these fields are not secret, and the message is about them.
     shownField: asItIs(String.raw`metadata\.(?:name|namespace|generateName|labels|finalizers)(?:\[[\w./-]{1,253}\])?`),
     string: asItIs(string),
     strings: asItIs(`(?:${string}(?:, )?)*`),

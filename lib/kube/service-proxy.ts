@@ -107,7 +107,7 @@ function locationAtService(location: string, below: string, server: URL): string
   return `${pathname.slice(below.length)}${search}`;
 }
 
-/** What the API server itself says in place of the Service's answer. */
+/** An error of the API server itself, in place of the Service's answer. */
 function faultOf(
   answer: HttpResponse,
   service: ServiceAddress,

@@ -50,7 +50,7 @@ function treeOf(entries: readonly ReadEntry[]): ArtifactTree {
   return { files, folders };
 }
 
-/** A path inside the root: neither `..` nor a leading slash leads out of it. */
+/** A path inside the root. `..` and a leading slash cannot leave it. */
 export function confined(path: string): string {
   return posix.join("/", path).replace(/^\/+|\/+$/g, "");
 }

@@ -1,6 +1,6 @@
 import type { YAMLException } from "js-yaml";
 
-/** Only go-yaml can tell what a text means, so the build is left to the engine. The message says why, for the log. */
+/** Only go-yaml can decide how to read a text, so the engine builds it. The message is for the log. */
 export class Undecided extends Error {
   override readonly name = "Undecided";
 }
@@ -19,7 +19,7 @@ export class Unacceptable extends Error {
 /** What js-yaml quotes: the name of an anchor, a tag or a key. It takes a password that begins with `*` or `!` for one. */
 const quoted = /"[^]*"|(?<=: |!<)[^]+$/;
 
-/** Why a text is not YAML, in js-yaml's words, with `*****` in place of what it quotes from the text. */
+/** js-yaml's error for a text that is not YAML, with `*****` in place of its quotes of the text. */
 export function yamlFault({ reason }: YAMLException): string {
   return reason.replace(quoted, "*****");
 }

@@ -99,7 +99,7 @@ function valuesOf({ manifests, secrets }: Hidden): ReadonlySet<string> {
   return new Set(values.filter((value) => value.length >= minChars));
 }
 
-/** Texts of any shape: the API server says what is wrong with a shape that is none of a Secret's. */
+/** All texts in the object. It may have any shape: the API server refuses those that a Secret cannot have. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number" || typeof value === "bigint") return [String(value)];

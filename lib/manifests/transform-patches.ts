@@ -81,7 +81,7 @@ function namedBy({ apiVersion, kind, metadata }: SourceObject, objects: readonly
   return isNamed;
 }
 
-/** What a merge patch changes: without what names its object. */
+/** The fields that a merge patch changes: all but those that name its object. */
 function mergeContent({ apiVersion: _apiVersion, kind: _kind, metadata, ...content }: SourceObject): JsonObject {
   const { name: _name, namespace: _namespace, ...texts } = metadata;
   if (Object.keys(texts).some((field) => field !== "labels" && field !== "annotations")) {

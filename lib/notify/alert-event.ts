@@ -7,7 +7,7 @@ import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { safeMessage } from "../core/safe-text.ts";
 
-/** Where and with what a Warning event on an Alert is recorded. */
+/** The parts that record a Warning event on an Alert. */
 export interface AlertEventParts {
   readonly home: Pick<HomeCluster, "create">;
   readonly cluster: string;

@@ -22,7 +22,7 @@ export interface ConnectedProvider {
 }
 
 export interface ConnectParts {
-  /** What is sent is for this Alert. */
+  /** The Alert for which events are sent. */
   readonly alert: Pick<LiveObject, "metadata">;
   /** Empty for types that set no status of a commit. */
   readonly commitStatus: string;

@@ -34,7 +34,7 @@ import type { NotificationEvent } from "./notification-event.ts";
 import { isSetupFailure, type ProviderParts } from "./provider.ts";
 import type { SharedReads } from "./shared-reads.ts";
 
-/** What {@link ProviderSettings.commitStatus} is made of, for types that set the status of a commit. */
+/** The input of {@link ProviderSettings.commitStatus}, for types that set the status of a commit. */
 export interface CommitStatusInput {
   /** Its metadata is merged. */
   readonly event: NotificationEvent;
@@ -215,7 +215,7 @@ async function orWarning<Result>(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ApiError) throw error;
-    // Masked before anything else is done to the text: what is escaped would not be found.
+    // Masked before the text is changed in any other way: an escaped secret would not be found.
     const why = safeMessage(maskValues(messageOf(error), delivery.hidden));
     const message = `${what(error)}: ${why}`;
     delivery.deps.settled?.(delivery.notification, message);

@@ -36,7 +36,7 @@ export interface Grouped {
   readonly isHeldBack: boolean;
 }
 
-/** What is sent in place of the event. */
+/** The messages in place of the event. */
 export interface GroupedMessages {
   readonly events: readonly NotificationEvent[];
   /** Writes down that these are in the queue. Throws nothing but the reason of the signal. */
@@ -59,7 +59,7 @@ export async function groupMessages(
   const asFlux = { events: isSent ? [event] : [] };
   try {
     if (alert.spec.suspend === true || alert.live.metadata.annotations?.[groupAnnotation] === "false") return asFlux;
-    // What an Alert does not send may still tell it that something is over.
+    // An event that the Alert does not send may still end a group.
     if (relation?.kind === "recovered") return await recovered(grouped, relation.from, deps, signal);
     if (relation?.kind === "waits" && !isSent && grouped.isHeldBack)
       return await joining(grouped, relation, deps, signal);
@@ -155,7 +155,7 @@ async function rootGroup(grouped: Grouped, cause: Cause, { clock, groups }: Grou
     if (group?.root === undefined || group.over !== undefined) break;
     const next = keyOf(grouped, group.root);
     const root = await groups.get(next, clock.now(), signal);
-    // Then it is not known any more what the cause waits for.
+    // Then nothing is known any more about what the cause waits for.
     if (root === undefined || root.group.over !== undefined) break;
     [key, stored] = [next, root];
   }

@@ -4,7 +4,7 @@ import { cutText } from "../core/cut-text.ts";
 import { subject } from "../core/object-ref.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
-/** What of an Alert decides whether it sends an event. */
+/** The fields of an Alert that decide whether it sends an event. */
 export interface MatchedAlert {
   readonly namespace: string;
   readonly spec: AlertSpec;

@@ -2,7 +2,7 @@ import type { AlertSpec } from "../api/alert.ts";
 import { ownPrefix, userPrefix } from "./metadata-keys.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
-/** What a Provider gets, and which keys several sources have given. */
+/** The metadata that a Provider gets, and the keys that several sources set. */
 export interface MergedEvent {
   /** Its metadata has no prefixes. */
   readonly event: NotificationEvent;

@@ -64,7 +64,7 @@ function serverUrl(server: string): URL {
   return url;
 }
 
-/** What the first server gives that gives anything; throws what the last one says. */
+/** The result of the first server that answers. Throws the error of the last one if none does. */
 async function firstOf<Result>(
   servers: readonly string[],
   ask: (server: string) => Promise<Result>,
@@ -146,7 +146,7 @@ async function dialled(
   }
 }
 
-/** What the client says of itself. A login in the address comes before that of the Secret. */
+/** The client's `CONNECT` message. A login in the address takes precedence over that of the Secret. */
 function connectOptions(
   url: URL,
   login: NatsLogin,
@@ -179,7 +179,7 @@ function infoOf(line: string): z.output<typeof Info> {
   }
 }
 
-/** Waits for the answer to a `PING`: all that was sent before has been read. Throws what the server refuses. */
+/** Waits for the answer to a `PING`: then the server has read everything before it. Throws the server's error. */
 async function pong(lines: Lines, socket: Duplex): Promise<void> {
   for (;;) {
     const line = await lines.next();

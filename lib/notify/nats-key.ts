@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 
-/** A key of NATS, made of its seed (`SU…`): an Ed25519 key that the server knows by its public form (`U…`). */
+/** A NATS key, made from its seed (`SU…`): an Ed25519 key that the server knows by its public key (`U…`). */
 export interface NatsKey {
   readonly publicKey: string;
   /** Signs the nonce of a server, as base64url. */

@@ -17,7 +17,7 @@ export interface Message {
   readonly body: string | Uint8Array;
   readonly proxy?: Proxy | undefined;
   readonly tls?: TlsTrust | undefined;
-  /** Throws what is wrong with the answer. By default {@link assertAccepted}. */
+  /** Throws an error for an answer that reports a fault. By default {@link assertAccepted}. */
   readonly check?: (answer: HttpResponse) => void;
 }
 

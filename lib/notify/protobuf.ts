@@ -8,7 +8,7 @@ export function textField(number: number, text: string): ProtobufField {
   return text === "" ? new Uint8Array() : bytesField(number, Buffer.from(text.toWellFormed()));
 }
 
-/** A message in a message, made of its fields. */
+/** An embedded message with these fields. */
 export function messageField(number: number, fields: readonly ProtobufField[]): ProtobufField {
   return bytesField(number, Buffer.concat(fields));
 }

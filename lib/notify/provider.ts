@@ -34,10 +34,10 @@ export interface NotificationProvider {
   post(event: NotificationEvent, signal: AbortSignal): Promise<void>;
 }
 
-/** Makes the provider of one type. Throws in Flux's words what is wrong with the settings ("setup" errors). */
+/** Makes the provider of one type. Throws Flux's error for invalid settings ("setup" errors). */
 export type MakeProvider = (settings: ProviderSettings, parts: ProviderParts) => NotificationProvider;
 
-/** What the implementation of a type works with. */
+/** The settings and parts that the implementation of a type needs. */
 export interface ProviderParts extends HostParts {
   /** For types that are not HTTP, by the same network policy. */
   readonly dial: Dial;

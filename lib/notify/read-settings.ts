@@ -23,7 +23,7 @@ export interface LiveProvider {
   readonly spec: NotificationProviderSpec;
 }
 
-/** What of the settings a Provider and its Secrets say. */
+/** The settings that come from a Provider and its Secrets. */
 export type OwnSettings = Omit<ProviderSettings, "alert" | "commitStatus">;
 
 interface SettingsParts {
@@ -74,7 +74,7 @@ interface NamedSecret {
   readonly data: SecretData;
 }
 
-/** What the Secret of `spec.secretRef` says. */
+/** The settings from the Secret of `spec.secretRef`. */
 interface OfSecret extends Pick<ProviderSettings, "headers" | "password" | "secret" | "token"> {
   readonly address: string | undefined;
   readonly username?: string;

@@ -74,7 +74,7 @@ export interface ClusterLimits {
   budgets(clusters: readonly string[], signal: AbortSignal): Promise<(cluster: string) => WakeBudget>;
 }
 
-/** Clusters that are looked at side by side. */
+/** How many clusters are read at the same time. */
 const concurrency = 16;
 
 export function clusterLimits(deps: ClusterLimitsDeps): ClusterLimits {

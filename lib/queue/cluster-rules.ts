@@ -26,7 +26,7 @@ export const defaultMaxRuns = 20;
 /** A wake-up that meets a full cluster comes again after a time between these: not all of them at the same moment. */
 export const fullDelayMs = { least: 5_000, most: 15_000 } as const;
 
-/** What a process reads of a cluster, and since when it has seen each row as it is. */
+/** The rows of a cluster as a process reads them, and since when it has seen each row unchanged. */
 export interface ClusterView {
   readonly state: ClusterState;
   /** By the row's name, `hold` or the name of a process. */

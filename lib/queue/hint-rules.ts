@@ -19,7 +19,7 @@ export function followUpWaitMs({ hinted, hintedAt }: Hints, now: number): number
   return hinted === true ? restMs(hintedAt, burstMs, now) : 0;
 }
 
-/** What a run that begins now makes of the hints that wait. */
+/** The hints after a run has begun: it takes the waiting ones. */
 export function hintsTaken({ hinted, hintedAt }: Hints, now: number): Hints {
   return { hinted: undefined, hintedAt: hinted === true ? now : hintedAt };
 }

@@ -93,7 +93,7 @@ export async function observeGone(key: WorkKey, deps: ObserveDeps, signal: Abort
   await deps.observed.remove(key, signal);
 }
 
-/** What a list of all resources of a kind has shown. */
+/** The result of a list of all resources of a kind. */
 export interface Observed {
   /** How many runs were asked for. */
   readonly asked: number;

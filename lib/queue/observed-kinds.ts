@@ -12,7 +12,7 @@ import type { ObserveDeps } from "./observe-resource.ts";
 
 /** A kind whose objects are watched and swept. For kinds that Sluice reconciles, nothing else is needed. */
 export interface ObservedKind extends ServedKind {
-  /** The only objects that are looked at, in the API's notation; absent: all. */
+  /** A selector of the objects that are read, in the API's notation. Unset: all objects. */
   readonly labelSelector?: string;
   /** When an object counts as changed, and who runs then; absent: as for a custom resource, which runs itself. */
   readonly observe?: Required<Pick<ObserveDeps, "requests" | "summaryOf">>;

@@ -71,7 +71,7 @@ export type WakeUpDecision =
   /** Write this, which takes the lease, and park the object; `announce`: tell its user. */
   | { readonly kind: "park"; readonly item: WorkItem; readonly announce: boolean };
 
-/** What a reader of a wake-up knows besides the item. */
+/** What the rules need to know about a wake-up, apart from the item. */
 export interface Waking {
   readonly wakeUp: WakeUp;
   /** The name that the lease gets if this reader takes it: random, since a message that names it takes the lease over. */

@@ -8,7 +8,7 @@ import { mediaTypeOf } from "./media-type.ts";
 import { bytesOfSecret, type SecretValues } from "./secret-values.ts";
 import { hmacFault, nexusFault, tokenFault } from "./signature.ts";
 
-/** What a delivery has to prove itself against. */
+/** A delivery, and the Secret and Receiver that it is checked with. */
 export interface Challenge {
   readonly delivery: Delivery;
   /** Empty for a type without a Secret; else `token` is there and not empty. */

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-/** What a header can hold. */
+/** The characters that a header can hold. */
 const headerText = /^[\u0021-\u007e]*$/;
 
 /**

@@ -9,7 +9,7 @@ import { RequestRefused } from "./request-refused.ts";
 export const googleKeysUrl = "https://www.googleapis.com/oauth2/v3/certs";
 const issuers: readonly string[] = ["accounts.google.com", "https://accounts.google.com"];
 
-/** What the Secret of a Receiver of type `gcr` expects of a token. */
+/** The claims of a token that the Secret of a Receiver of type `gcr` requires. */
 export interface GoogleExpectations {
   readonly email: string | undefined;
   readonly audience: string | undefined;

@@ -111,7 +111,7 @@ async function admit(
   };
 }
 
-/** The Secret with the token that the path was made of, or why there is none. */
+/** The Secret with the token from which the path was made, or the reason why there is none. */
 async function readSecret(
   { key, entry }: IndexedReceiver,
   { uri }: Delivery,

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../core/json.ts";
 
-/** What the fields of a JSON text have to be where they are there. */
+/** The types that fields of a JSON text must have, if they are present. */
 export type JsonShape = "text" | "texts" | { readonly [field: string]: JsonShape };
 
 /**

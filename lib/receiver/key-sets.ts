@@ -18,7 +18,7 @@ const maxRedirects = 3;
 const maxDocuments = 200;
 /** The memory that the keys of all issuers take, about. Beyond it the oldest are forgotten. */
 const maxKeptBytes = 16 * 1024 * 1024;
-/** What a key takes beside its name. */
+/** How much memory a key takes in addition to its name. */
 const bytesOfKey = 4 * 1024;
 /** How often in a minute tokens with unknown keys make us ask one issuer again: anyone can send such tokens. */
 export const maxRefreshesPerMinute = 5;
@@ -28,10 +28,10 @@ const reservedAfterMs = 30_000;
 interface Document<Value> {
   readonly fetchedAt: Moment;
   readonly value: Promise<Value>;
-  /** What the value takes in memory, once it is there. */
+  /** How much memory the value takes, once it is known. */
   bytes: number;
   hasFailed: boolean;
-  /** What it was asked for and did not have. */
+  /** The keys that were requested and are not in it. */
   readonly missing: Set<string>;
   /** When it, and those before it, were asked for again: in the last minute. */
   refreshes: readonly Moment[];

@@ -13,7 +13,7 @@ export interface WakeDeps {
   readonly log: Log;
 }
 
-/** What filters may read beside the object. */
+/** The values that filters may read in addition to the object. */
 export type FilterValues = Readonly<Partial<Record<"req" | "claims", JsonText>>>;
 
 /** Requests at the same time. */
@@ -57,7 +57,7 @@ export async function wakeSelected(
 
 interface Chosen {
   readonly names: readonly string[];
-  /** Why the objects after them were not looked at. */
+  /** Why the objects after them were not checked. */
   readonly fault?: string;
 }
 

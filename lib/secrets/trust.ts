@@ -4,7 +4,7 @@ import { isCertificate, keyPairFault } from "../core/validation.ts";
 /** The decoded values of a Secret. */
 export type SecretData = ReadonlyMap<string, string>;
 
-/** What an error of the caller's kind says. */
+/** The message of an error of the caller's type. */
 type Failed = (why: string, cause?: unknown) => Error;
 
 /** Keys of a TLS secret: the present name before the one that preceded `kubernetes.io/tls`. */

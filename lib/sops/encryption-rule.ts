@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import { SopsFault } from "./sops-fault.ts";
 
-/** What of a file is encrypted. A file names at most one; without one it is everything but keys that end in `_unencrypted`. */
+/** Which values of a file are encrypted. A file names at most one rule. Without one, only keys that end in `_unencrypted` are left out. */
 export type EncryptionRule = { readonly kind: RuleKind; readonly text: string };
 
 export const ruleKinds = [

@@ -4,7 +4,7 @@ import type { Recipient, RecipientKind } from "./key-source.ts";
 import { SopsFault } from "./sops-fault.ts";
 import { Branch, isList, SopsTime, type Value } from "./tree.ts";
 
-/** What a file that sops has encrypted says about itself. */
+/** The metadata in a file that sops has encrypted. */
 export interface SopsMetadata {
   /** Encrypted like a value, bound to `lastModified`; empty if the file has none. */
   readonly mac: string;

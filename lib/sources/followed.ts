@@ -2,7 +2,7 @@ import { inTimeSlices } from "../core/concurrency.ts";
 import type { Follows } from "../core/follows.ts";
 import type { Follower } from "../core/ports/subscriptions.ts";
 
-/** What an event says has changed. What it does not say is absent: it may be anything. */
+/** The change that an event reports. A field that the event does not name is unset: it may have any value. */
 export interface Change {
   /** A tag, a whole ref of git, or a key of a bucket. */
   readonly name?: string;

@@ -1,14 +1,14 @@
 import { orAborted } from "../core/concurrency.ts";
 import type { Clock } from "../core/ports/clock.ts";
 
-/** What an origin has listed: its refs or tags. */
+/** The refs or tags that an origin has listed. */
 export interface Question<Answer> {
   /** Who asks what of which origin: equal for two questions only if they are allowed to see the same. It may hold secrets. */
   readonly key: string;
   /** Since when the asker would learn of a change by an event, by the clock's monotonic time. Only what was listed later is an answer. */
   readonly since: number;
   readonly ask: (signal: AbortSignal) => Promise<Answer>;
-  /** What an answer takes in memory, in bytes. */
+  /** The memory that an answer takes, in bytes. */
   readonly bytesOf: (answer: Answer) => number;
 }
 

@@ -21,7 +21,7 @@ export function startStoryGateway(signal: AbortSignal): Promise<CanaryGateway> {
   return startCanaryGateway(name, (image, count) => image === imageOf("6.0.2") && count % 2 === 1, signal);
 }
 
-/** What a team sees that releases by weights: `npm run demo -- canary`. A step takes the ten seconds that it takes anywhere. */
+/** The story of a team that releases by weights: `npm run demo -- canary`. A step takes the ten seconds that it takes anywhere. */
 export function canaryScenes(gateway: CanaryGateway): readonly Scene[] {
   return [
     { title: "A Canary takes over podinfo 6.0.0", play: (stage) => initialise(stage, gateway) },

@@ -13,7 +13,7 @@ const shortIntervalMs = 5_000;
 const receiver = { group: "notification.toolkit.fluxcd.io", version: "v1", kind: "Receiver", namespace, name: appName };
 const source = { ...receiver, group: "source.toolkit.fluxcd.io", kind: "GitRepository" };
 
-/** What a team that pushes to git sees: `npm run demo -- git`. */
+/** The story of a team that pushes to git: `npm run demo -- git`. */
 export function gitScenes(host: GitHost): readonly Scene[] {
   return [
     { title: "A team connects its git repository", play: (stage) => connectRepository(stage, host) },

@@ -12,7 +12,7 @@ import type { Report, Scene } from "./story.ts";
 const example = join(import.meta.dirname, "../../examples/podinfo-helm");
 const name = "podinfo";
 
-/** What a team with a chart sees: `npm run demo -- helm`. */
+/** The story of a team with a Helm chart: `npm run demo -- helm`. */
 export const helmScenes: readonly Scene[] = [
   { title: "A team pushes its chart", play: install },
   { title: "Version 1.1.0 of the chart is pushed", play: upgrade },

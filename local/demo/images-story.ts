@@ -13,7 +13,7 @@ const repository = "oddy-test-image";
 const images = "image.toolkit.fluxcd.io/v1";
 const marker = `# {"$imagepolicy": "${namespace}:${appName}"}`;
 
-/** What a team sees whose images are committed to its repository: `npm run demo -- images`. */
+/** The story of a team whose new images are committed to its repository: `npm run demo -- images`. */
 export function imageScenes(host: GitHost): readonly Scene[] {
   return [
     { title: "A team names a policy in its manifests", play: (stage) => connect(stage, host) },

@@ -82,7 +82,7 @@ function scenesOf(story: Story): readonly Scene[] {
 
 type Foreign = { readonly file: string; readonly context?: string };
 
-/** What is to be played. Throws an error with the reason for bad arguments. */
+/** The story to play. Throws an error with the reason for bad arguments. */
 function readArguments(): Asked | "help" {
   const text = { type: "string" } as const;
   const options = { kubeconfig: text, context: text, help: { type: "boolean", short: "h" } } as const;

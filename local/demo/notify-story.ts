@@ -13,7 +13,7 @@ import type { Report, Scene } from "./story.ts";
 const alerts = join(import.meta.dirname, "../../examples/notify/alerts.yaml");
 const source = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace, name: appName };
 
-/** What a team sees that is told of failures and of its commits: `npm run demo -- notify`. */
+/** The story of a team that gets messages about failures and about its commits: `npm run demo -- notify`. */
 export function notifyScenes(hosts: NotifyHosts, token: string): readonly Scene[] {
   return [
     { title: "A commit is applied, and the git host shows it", play: (stage) => connect(stage, hosts, token) },

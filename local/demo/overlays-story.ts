@@ -15,7 +15,7 @@ type Environment = "staging" | "production";
 const environments: readonly Environment[] = ["staging", "production"];
 const passwords = environments.map((environment) => `only-for-${environment}`);
 
-/** What a team with an overlay for each environment sees: `npm run demo -- overlays`. */
+/** The story of a team with an overlay for each environment: `npm run demo -- overlays`. */
 export const overlayScenes: readonly Scene[] = [
   { title: "One push, two environments: staging first, then production", play: pushBoth },
   { title: "A variable of production changes in its ConfigMap", play: changeVariable },

@@ -12,7 +12,7 @@ import { signArtifact } from "./sign-artifact.ts";
 import { appName, mustBe, namespace, type Stage, until } from "./stage.ts";
 import type { Report, Scene } from "./story.ts";
 
-/** What a team sees that rolls out only what it has signed: `npm run demo -- signed`. */
+/** The story of a team that rolls out only signed artifacts: `npm run demo -- signed`. */
 export function signedScenes(): readonly Scene[] {
   const [team, other] = [keyPair(), keyPair()];
   return [

@@ -12,7 +12,7 @@ const Descriptor = z.object({
   urls: z.array(z.string()).optional(),
 });
 
-/** What the registry itself reads of a manifest or an index; the bytes are kept as they came. */
+/** The fields of a manifest or an index that the registry reads. The bytes are stored unchanged. */
 const ManifestContent = z.object({
   schemaVersion: z.number().default(0),
   mediaType: z.string().default(""),

@@ -1,6 +1,6 @@
 import { RegistryError } from "./registry-error.ts";
 
-/** What a path of the distribution API is about. */
+/** The resource that a path of the distribution API names. */
 export type Route =
   | { readonly to: "base" }
   | { readonly to: "catalog" }
@@ -19,7 +19,7 @@ const digestPattern = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 const uploadPattern = /^[0-9a-f-]{36}$/;
 const maxNameLength = 255;
 
-/** Reads a path; undefined where it is none of the API's. Throws a {@link RegistryError} for a bad name, tag or digest. */
+/** Parses a path; undefined if the API has no such path. Throws a {@link RegistryError} for a bad name, tag or digest. */
 export function parseRoute(path: string): Route | undefined {
   if (path === "/v2/" || path === "/v2") return { to: "base" };
   if (path === "/v2/_catalog" || path === "/v2/_catalog/") return { to: "catalog" };

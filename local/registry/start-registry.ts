@@ -26,7 +26,7 @@ export interface RegistryOptions {
   readonly log: Log;
   /** That it answers to, beside those of loopback: `NAME` or `NAME:PORT`. */
   readonly names?: readonly string[];
-  /** Told of each manifest pushed by tag, once it is stored and before the client hears of it. */
+  /** Called with each manifest that is pushed by tag, once it is stored and before the client gets its answer. */
   readonly onPush: (push: Push) => void | Promise<void>;
 }
 
@@ -104,7 +104,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   }
 }
 
-/** What the client still sends is read first: before that it would not see the answer. */
+/** Reads the rest of the request first: otherwise the client would not see the answer. */
 async function refuseForRoom(exchange: Exchange, { message }: DiskFull): Promise<void> {
   await finished(exchange.request.resume()).catch(() => undefined);
   answerJson(exchange, 507, { errors: [{ code: "INSUFFICIENT_STORAGE", message }] });

@@ -41,7 +41,7 @@ export async function userFront(config: Pick<ClusterConfig, "server">, user: str
   return httpFront(config, () => undefined, { authorization: "", "impersonate-user": user });
 }
 
-/** What a server answers in place of the one behind it. */
+/** The answer of a proxy in place of the server behind it. */
 interface Lie {
   readonly code: number;
   readonly body: object;

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 const when = "1700000000 +0000";
 
-/** Without the configuration of whoever runs the tests, and with the same people and times in every run. */
+/** Without the user's own configuration of git, and with the same authors and times in every run. */
 const environment = {
   ...gitEnvironment,
   GIT_AUTHOR_NAME: "A",

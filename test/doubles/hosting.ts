@@ -23,7 +23,7 @@ export interface HostedRepository {
   readonly teams: Map<string, unknown>;
 }
 
-/** What an API refuses: `POST repos/acme/fleet/keys` by status and body. */
+/** Requests that the API refuses: status and body by `POST repos/acme/fleet/keys`. */
 export type Refusals = Map<string, { readonly status: number; readonly body: unknown }>;
 
 /** A host of git repositories on loopback: real git behind HTTP and ssh, with the few requests of the APIs of GitHub and GitLab that bootstrap makes. */
@@ -42,12 +42,12 @@ export interface Hosting extends AsyncDisposable {
   /** Runs git in the bare repository. */
   git(repository: string, ...args: readonly string[]): Promise<string>;
   create(repository: string, options: { readonly isPrivate: boolean; readonly branch?: string }): Promise<void>;
-  /** Commits a file to a branch, as somebody else would push it. No webhook is told. */
+  /** Commits a file to a branch, as another user. No webhook is called. */
   commit(repository: string, path: string, text: string, branch?: string): Promise<void>;
   /** Has every push to it declined with these words, as a protected branch. */
   protect(repository: string, words: string): Promise<void>;
   unprotect(repository: string): Promise<void>;
-  /** Is run before the next push begins, once: somebody else was faster. */
+  /** Runs once, before the next push begins: another user is faster. */
   beforePush: (() => Promise<void>) | undefined;
 }
 
@@ -83,7 +83,7 @@ export async function hosting(): Promise<Hosting> {
     repositories.set(repository, { isPrivate, keys: [], hooks: [], teams: new Map() });
   };
 
-  /** As the host: each webhook is told of a push to `main`. */
+  /** Calls each webhook about a push to `main`, as the host does. */
   const announce = async (repository: string): Promise<void> => {
     const after = await git(repository, "rev-parse", "main");
     const body = JSON.stringify({ ref: "refs/heads/main", after, repository: { full_name: repository } });

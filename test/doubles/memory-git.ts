@@ -59,7 +59,7 @@ export function memoryGit() {
     );
   }
 
-  /** Adds an object and those that it leads to, without the history of a commit. */
+  /** Adds an object and all that it contains, without the history of a commit. */
   function reach(oid: string, reached: Set<string>): void {
     const object = objects.get(oid);
     if (object === undefined || reached.has(oid)) return;

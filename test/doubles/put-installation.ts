@@ -2,7 +2,7 @@ import { PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import type { InstallationDocument } from "../../functions/settings/installation.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 
-/** What the environment of the functions says of a document. */
+/** The environment variables of the functions for a document. */
 export function installationVariables(bucket: string, text: string) {
   return {
     SLUICE_INSTALLATION_BUCKET: bucket,

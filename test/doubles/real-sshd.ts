@@ -11,7 +11,7 @@ const installed = "/usr/sbin/sshd";
 /** The server, and what it is linked with that few machines have without it. */
 const packages = ["openssh-server", "libwrap0", "libnsl2", "libtirpc3", "libwtmpdb0"];
 
-/** Where OpenSSH's server is, and where its libraries are beside the system's. */
+/** The paths of OpenSSH's server, and of its libraries that are not the system's. */
 interface Program {
   readonly sshd: string;
   readonly libraries: string | undefined;

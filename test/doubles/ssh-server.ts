@@ -10,7 +10,7 @@ export async function newSshKey(): Promise<ParsedKey> {
   return parseSshKey(privateKey.export({ type: "pkcs8", format: "pem" }).toString(), "");
 }
 
-/** What the server does with a command; undefined refuses to run it. */
+/** Runs a command that the server accepts. */
 export type RunCommand = (command: string, channel: ServerChannel, env: ReadonlyMap<string, string>) => void;
 
 export interface SshServerOptions {

@@ -12,7 +12,7 @@ const person = ["AUTHOR", "COMMITTER"].flatMap((who) => [
   [`GIT_${who}_EMAIL`, "team@example.com"],
 ]);
 
-/** What a reader of a page types into. */
+/** The shell in which a reader types a page's commands. */
 export interface Terminals extends AsyncDisposable {
   /** Opens a terminal that stays open, and answers what it has printed. */
   readonly open: (cwd: string, typed: string) => () => string;

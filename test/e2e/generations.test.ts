@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { asHome } from "../../lib/core/ports/home-and-target.ts";
 import type { Flow, Run } from "../../lib/core/ports/run.ts";
@@ -7,20 +7,18 @@ import { requestReconcile } from "../../lib/queue/request-reconcile.ts";
 import { runPlaces } from "../../lib/queue/run-places.ts";
 import { Shutdown } from "../../lib/queue/run-under-lease.ts";
 import { never } from "../contract/state-back-end.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../doubles/embedded-cluster.ts";
+import { fileCluster } from "../doubles/file-cluster.ts";
 import { key, queueWorld } from "../unit/queue/queue-world.ts";
 
 const count = 40;
 const stopsAt = 15;
 const group = { group: "", version: "v1", kind: "ConfigMap" };
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ definitions: false });
 let cluster: Cluster;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false });
   ({ cluster } = embedded);
 });
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const names = Array.from({ length: count }, (_, index) => `map-${String(index).padStart(2, "0")}`);
 

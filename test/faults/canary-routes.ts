@@ -63,8 +63,8 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "foreign Services are overwritten",
-        find: "if (found !== undefined) refuseForeignRoute(",
-        replace: 'if (found?.kind === "none") refuseForeignRoute(',
+        find: "if (found !== undefined) refuse(",
+        replace: 'if (found?.kind === "none") refuse(',
       },
       {
         what: "an ExternalName Service is pointed to the primary",

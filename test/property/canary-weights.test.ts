@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { routesWorlds, type RoutesWorld, type Scene } from "../unit/canary/routes/routes-world.ts";
-import { smallDefinition } from "../unit/canary/routes/small-definition.ts";
+import { smallDefinition } from "../doubles/small-definition.ts";
 
 const group = "gateway.networking.k8s.io";
 const worldOf = routesWorlds("weights", [smallDefinition(group, "HTTPRoute", "httproutes", ["v1"])]);

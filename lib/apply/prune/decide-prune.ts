@@ -11,8 +11,8 @@ import type { KeepDecision, PruneDecision } from "./decisions.ts";
 import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";
 
 /**
- * The decisions about all objects of an inventory that are no longer wanted, in apply order. This is the only place that decides about
- * deletion: for a revision, for the deletion of the owner and for `policy: retain`. Pure; the order of the facts does not matter.
+ * Decides about each object of an inventory that the new manifests do not contain, in apply order. This is the only place that decides
+ * about deletion: for a new revision, for the deletion of the owner, and for `policy: retain`. Pure; the order of the facts does not matter.
  *
  * An object that no owner wants is deleted by the owner in its labels, once no other live owner claims it (ADR 0015).
  */

@@ -2,7 +2,7 @@ import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { parseEntryId } from "../set/entry-id.ts";
 
-/** The outcome for one object that is no longer wanted. */
+/** The outcome for one object that the manifests do not contain any more. */
 export type Pruned =
   /** The API server accepted the delete, or the object did not exist. `held`: a finalizer still keeps it. */
   | { readonly kind: "deleted"; readonly entry: InventoryEntry; readonly held: boolean }

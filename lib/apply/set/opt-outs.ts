@@ -46,7 +46,7 @@ export function isForced(metadata: Marked): boolean {
   return marked(metadata, "force", "enabled");
 }
 
-/** The label or annotation of the live object that keeps it when it is no longer wanted, if any. */
+/** The label or annotation of the live object that protects it from being pruned, if any. */
 export function keptBy(live: Marked): string | undefined {
   return unprunedBy(live) ?? leftAloneBy(live);
 }

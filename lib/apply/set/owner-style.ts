@@ -24,7 +24,7 @@ interface OptOuts {
   readonly isMerged: (metadata: Marked) => boolean;
   /** Recreated where an immutable field changes. */
   readonly isForced: (metadata: Marked) => boolean;
-  /** The mark of the live object that keeps it when it is no longer wanted, if any. */
+  /** The label or annotation of the live object that protects it from being pruned, if any. */
   readonly keptBy: (live: Marked) => string | undefined;
 }
 

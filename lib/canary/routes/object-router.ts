@@ -4,7 +4,7 @@ import type { VersionedRef } from "../../core/object-ref.ts";
 import { totalWeight } from "../analysis.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import type { Canary } from "../canary.ts";
-import { StepFault } from "../step-fault.ts";
+import { refuse, StepFault } from "../step-fault.ts";
 import { told } from "../workload/step-objects.ts";
 import { givenBack, hasOriginal, isUntouched, type TakeOver } from "./originals.ts";
 import { changed, type Wanted } from "./changed-object.ts";
@@ -74,10 +74,6 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
     if (route.madeUpBy !== undefined) return foreignRoute(live, canary, route.madeUpBy);
     return route.foreign === undefined ? ownedByOthers(live, canary) : route.foreign(live);
   };
-  const refuseForeign = (live: LiveObject): void => {
-    const fault = faultOf(live);
-    if (fault !== undefined) throw fault;
-  };
   return {
     ensure: async ({ takeOver, weight } = {}) => {
       await route.begin?.();
@@ -87,7 +83,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
         await view.create(await route.wanted((await route.former?.()) ?? first, undefined));
         deps.log.info("route created", logged(route, canary));
       } else {
-        refuseForeign(found);
+        refuse(faultOf(found));
         const live = route.madeUpBy !== undefined && isOwnerless(found) ? await view.adopt(found) : found;
         const routes = route.traffic(live) ?? first;
         const kept = { ...withWeight(routes, weight), isMirrored: routes.isMirrored && isMirroring(canary) };
@@ -107,7 +103,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
     setRoutes: async (routes) => {
       checkSum(routes);
       const live = await view.existing("read");
-      refuseForeign(live);
+      refuse(faultOf(live));
       const wanted = await route.wanted(routes, live);
       await view.change(live, withoutSame(wanted, live, route), "set");
       return wanted.changes ?? {};

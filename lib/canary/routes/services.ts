@@ -4,7 +4,7 @@ import { equal, isJsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import { apexName, type Canary, canaryServiceName, canaryText, primaryServiceName } from "../canary.ts";
-import { StepFault } from "../step-fault.ts";
+import { refuse, StepFault } from "../step-fault.ts";
 import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
 import { isGivenBack, leadsTo } from "./apex-given-back.ts";
@@ -16,8 +16,8 @@ import {
   controllerReference,
   fluxAnnotations,
   isOwned,
-  refuseForeignRoute,
-  refuseOwnedByOthers,
+  foreignRoute,
+  ownedByOthers,
 } from "../ownership.ts";
 import type { Services } from "./router.ts";
 
@@ -79,7 +79,7 @@ interface Context {
 async function refuseUnfit(apex: string, { canary, live }: Pick<Context, "canary" | "live">): Promise<void> {
   for (const name of [canaryServiceName(canary), primaryServiceName(canary)]) {
     const found = await live.get(name, failedRead(name));
-    if (found !== undefined) refuseForeignRoute(found, canary, "give spec.service.name another value");
+    if (found !== undefined) refuse(foreignRoute(found, canary, "give spec.service.name another value"));
   }
   const found = await live.get(apex, failedRead(apex));
   if (found === undefined || !isExternal(found)) return;
@@ -155,7 +155,7 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
     return;
   }
   // Another Canary's: each would point it to its own pods in turn.
-  if (controllerOf(found)?.kind === "Canary") refuseOwnedByOthers(found, canary);
+  if (controllerOf(found)?.kind === "Canary") refuse(ownedByOthers(found, canary));
   const change = mended(found, wanted, context);
   // A Service that points there already was taken over without a record: its present selector is not the original.
   const isTaken = change.spec !== undefined && !leadsTo(spec.selector, found["spec"]);

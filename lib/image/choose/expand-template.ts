@@ -1,7 +1,7 @@
 /** A part of a template: a text, or the groups of which the first that took part in the match is inserted. */
 type Part = string | readonly number[];
 
-/** What a template needs of a pattern. */
+/** The parts of a pattern that a template uses. */
 interface Groups {
   readonly count: number;
   readonly named: Readonly<Record<string, number>>;

@@ -14,7 +14,7 @@ export const maxFilteringMs = 20_000;
 
 const maxShownBytes = 200;
 
-/** A tag, and what of it is ranked. */
+/** A tag, and the part of it that is ranked. */
 export interface Candidate {
   readonly key: string;
   readonly tag: string;

@@ -15,7 +15,7 @@ const maxShownBytes = 200;
 export interface Ranking {
   /** Reads all of them once. Throws a {@link Failure} if one of them spoils the whole list. */
   read(keys: readonly string[], signal: AbortSignal): Promise<Ranked>;
-  /** What is said where there are this many tags and none of them takes part. */
+  /** The message if there are this many tags, and none of them can be chosen. */
   noneText(count: number): string;
 }
 
@@ -43,7 +43,7 @@ const noneText = "unable to determine latest version from provided list";
 const toNumbers =
   "leave such tags out with spec.filterTags.pattern, or take the number out of them with spec.filterTags.extract";
 
-/** The highest version in the range; of equal ones the first. What is no version takes no part. */
+/** The highest version in the range; the first of equal ones. Tags that are not versions are skipped. */
 function bySemver(text: string): Ranking {
   let isInRange: ReturnType<typeof parseSemverRange>;
   try {

@@ -11,7 +11,7 @@ import { requestText } from "./request-text.ts";
 /** Names a Secret with a login for the API of the host, where that of the GitRepository has none: a key for ssh, for example. */
 export const secretAnnotation = "sluice.dev/pull-request-secret";
 
-/** What an automation has pushed, and how it reaches the host. */
+/** The pushed branch, and the access to the git host. */
 export interface PushedBranch extends Branches, Pick<HostSettings, "proxy" | "tls"> {
   /** Of the automation. */
   readonly annotations: Readonly<Record<string, string>>;

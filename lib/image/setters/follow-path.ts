@@ -7,7 +7,7 @@ export interface TreeFile {
   read(): Promise<Uint8Array>;
 }
 
-/** What of a `GitClone` is read here. */
+/** The part of a `GitClone` that is read here. */
 export interface FileTree {
   /** The files and links below a folder, or the one file. */
   files(folder: string, signal: AbortSignal): AsyncIterable<TreeFile>;
@@ -37,14 +37,14 @@ export class PathFollower {
     this.#signal = signal;
   }
 
-  /** The path that a path of the spec leads to, links followed. It may be missing; it is never outside of the tree. */
+  /** Resolves a path of the spec through links. The result may not exist, and is always inside of the tree. */
   async resolve(path: string): Promise<string> {
     const parts = path.split("/").filter((part) => part !== "" && part !== ".");
     if (!parts.includes("..") && (await this.#leadsOverNoLink(parts.join("/")))) return parts.join("/");
     return (await this.#follow([], path, "confined")) ?? "";
   }
 
-  /** The file that a link leads to; undefined if that is a folder, missing, or outside of the tree. */
+  /** The file that a link points to; undefined if that is a folder, missing, or outside of the tree. */
   async targetOf(link: TreeFile): Promise<TreeFile | undefined> {
     const target = await targetText(link);
     if (target === undefined) return undefined;

@@ -18,7 +18,7 @@ export interface CommentedScalar extends FoundScalar {
   readonly object: ObjectFields;
 }
 
-/** What a value is to the object that it lies in. */
+/** The role of a value in its object. */
 type Role = "object" | "metadata" | "items" | "item" | "other";
 
 /**
@@ -35,7 +35,7 @@ class DocumentReader {
   readonly #found: (CommentedScalar & { readonly item: ObjectFields | undefined })[] = [];
   readonly #anchors = new Set<string>();
   #isReadable = true;
-  /** Whether what is read lies in a key. */
+  /** Whether the reader is inside of a key. */
   #isKey = false;
   #next = 0;
   /** Where the event before ended, or began if it is a collection. */

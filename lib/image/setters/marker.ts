@@ -1,6 +1,6 @@
 import type { ChosenImage } from "../image-change.ts";
 
-/** What a marker sets. */
+/** The part of an image that a marker sets. */
 export interface Marker {
   /** As the marker names it: `namespace:policy`, or with a part: `namespace:policy:tag`. */
   readonly setter: string;

@@ -52,7 +52,7 @@ interface ChangesOfObject {
   readonly changes: ImageChange[];
 }
 
-/** What the markers of a file change. */
+/** The changes in one file. */
 class Changes {
   readonly edits: Edit[] = [];
   readonly #path: string;

@@ -15,7 +15,7 @@ export interface ChangedFile extends FileChange {
   readonly pathFromRoot: string;
 }
 
-/** What the markers of a tree change, in the order of the tree. */
+/** The changes in a tree, in the order of its files. */
 export interface TreeChanges {
   readonly files: readonly ChangedFile[];
   /** Paths from the root of files with the field of a marker that are not YAML of objects: none of their markers is set. */

@@ -54,7 +54,7 @@ function* copyToFlow(text: string, spaced: Spaced): Generator<undefined, void> {
 }
 
 class Spaced {
-  /** What of the text has been copied. */
+  /** How far the text has been copied. */
   at = 0;
   readonly #text: string;
   readonly #parts: string[] = [];

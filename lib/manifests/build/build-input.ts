@@ -11,7 +11,7 @@ export interface BuildInput {
   /** Fetches the artifact, a tar.gz whose digest is verified. Not called if the build is cached. */
   readonly archive: () => Promise<Uint8Array | undefined>;
   readonly spec: BuildSpec;
-  /** What is substituted in the built objects; undefined for nothing. */
+  /** The substitutions in the built objects, if any. */
   readonly postBuild?: PostBuild | undefined;
   /** What decrypts the files and the built objects; undefined if they are taken as they are. */
   readonly decryption?: Decryption | undefined;

@@ -38,11 +38,11 @@ export interface Built {
   readonly carriesSecret: boolean;
   /** Values of Secrets that were substituted in the manifests, and values that were decrypted: no text shows them. */
   readonly secrets: readonly string[];
-  /** Length of that YAML, which is about what the manifests take in memory. */
+  /** Length of that YAML, which is about as much memory as the manifests take. */
   readonly bytes: number;
 }
 
-/** What a build is asked for, beside the artifact and its decryption. */
+/** The input of a build, apart from the artifact and its decryption. */
 export type ManifestInput = Pick<BuildInput, "spec" | "owner" | "postBuild">;
 
 /**

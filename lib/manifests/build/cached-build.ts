@@ -12,7 +12,7 @@ import type { BuildInput } from "./build-input.ts";
 /** Of the manifests of builds that are remembered. */
 export const rememberedBuildBytes = 32 * 1024 * 1024;
 
-/** A build without plaintext of what is encrypted in the artifact. */
+/** A build that contains no decrypted value. */
 type KeptEncrypted = EncryptedBuild & Pick<Built, "bytes">;
 
 /**

@@ -17,7 +17,7 @@ import { macVerifier, type SealedFiles } from "./sealed-files.ts";
 /** A build without ciphertext. */
 export interface DecryptedOutput {
   readonly output: BuildOutput;
-  /** What was encrypted before: no text shows it. */
+  /** The decrypted values: no text may show them. */
   readonly values: readonly string[];
 }
 
@@ -92,7 +92,7 @@ async function decryptName(
   }
 }
 
-/** The Secret with plain values where files of sops were. What is no base64 is refused by the API server. */
+/** The Secret with decrypted values in place of files of sops. The API server refuses values that are not base64. */
 async function decryptData(secret: JsonObject, decrypter: Decrypter, signal: AbortSignal): Promise<JsonObject> {
   const data = mapping(secret["data"]);
   const changed: { [key: string]: Json } = {};

@@ -62,7 +62,7 @@ export function* encryptedSources(
   return [...sources.values()];
 }
 
-/** Absolute or not, with `..` or not: no path leads out of the artifact. */
+/** A path inside the artifact, also for an absolute path or one with `..`. */
 function resolve(folder: string, path: string): string {
   return confined(path.startsWith("/") ? path : `${folder}/${path}`);
 }
@@ -194,7 +194,7 @@ function field(object: Readonly<Record<string, unknown>>, name: string): unknown
   return Object.entries(object).findLast(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-/** kustomize refuses what has another shape. */
+/** kustomize refuses other shapes. */
 function objectsIn(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -84,7 +84,7 @@ async function isProof(file: SealedFile, keys: DataKeys, signal: AbortSignal): P
     return true;
   } catch (error) {
     if (!(error instanceof SopsFault)) throw error;
-    // Looked at last, since nearly every file with a MAC is one of sops.
+    // Checked last, since nearly every file with a MAC is one of sops.
     if (!isKustomization(path) && onlyQuotes(textOf(bytes), mac)) return false;
     throw new SopsFault(faultOfFile(error.message, path), { cause: error });
   }

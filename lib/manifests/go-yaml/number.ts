@@ -1,4 +1,4 @@
-/** The integers that go-yaml knows; what is larger is a float to it. */
+/** The range of go-yaml's integers; a larger number is a float. */
 const [minInteger, maxInteger] = [-(2n ** 63n), 2n ** 64n - 1n];
 
 /** What kustomize makes of an integer: it keeps every digit of 64 bits, and only of these. */

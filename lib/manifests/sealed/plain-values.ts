@@ -60,7 +60,7 @@ export function decryptedTexts(before: Json | undefined, after: Json): readonly 
 /** How much of an expression a message shows, see `substituteObjects`. */
 const shownChars = 60;
 
-/** What a message about variables may quote of such values: expressions, and the names in them. Pure. */
+/** The parts of such values that a message about variables may quote: expressions, and the names in them. Pure. */
 export function expressionsIn(values: readonly string[]): readonly string[] {
   return values
     .flatMap((value) => value.match(/\$\{[^}\n]*\}?/g) ?? [])

@@ -4,7 +4,7 @@ const ciphertext = String.raw`ENC\[AES256_GCM,data:[A-Za-z0-9+/=]+,iv:[A-Za-z0-9
 const ciphertexts = new RegExp(ciphertext, "g");
 const macEntries = new RegExp(String.raw`\bmac["']?\s{0,64}:\s{0,64}["']?(${ciphertext})`, "g");
 
-/** What is sought in a file of the artifact. */
+/** What is searched for in a file of the artifact. */
 export interface SealedSearch {
   readonly path: string;
   readonly bytes: Uint8Array;

@@ -4,7 +4,7 @@ import type { StepBudget } from "./step-budget.ts";
 /** Steps to remember a place. */
 const stepsOfOccurrence = 4;
 
-/** What is replaced, and how large the text may become. */
+/** The variables, and how large the text may become. */
 interface Replacement {
   readonly pattern: string;
   readonly by: string;

@@ -6,7 +6,7 @@ export interface Rune {
   readonly isValid: boolean;
 }
 
-/** What a byte counts as that begins no code point. */
+/** The code point that stands for a byte that does not begin one. */
 export const invalidRune: Rune = { code: 0xfffd, width: 1, isValid: false };
 
 /** The code point that begins at a byte. `bytes`: one character each (`latin1`). */

@@ -1,7 +1,7 @@
 import { reasonInWords } from "../describe-event.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 
-/** What a commit status says of an event. */
+/** The state and text of a commit status for an event. */
 export interface StatusOfEvent {
   /** Forty characters. */
   readonly commit: string;
@@ -11,7 +11,7 @@ export interface StatusOfEvent {
   readonly description: string;
 }
 
-/** The states of a host, and what it says of an event that has none. */
+/** The states of a host, and its error for an event without one. */
 export interface HostStates {
   readonly info: string;
   readonly error: string;

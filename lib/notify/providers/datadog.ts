@@ -26,7 +26,7 @@ export const datadog: MakeProvider = ({ address, token, proxy, tls }, parts) => 
   };
 };
 
-/** Where Datadog's client sends what has no address. */
+/** Where Datadog's client sends events if no address is set. */
 const defaultOrigin = "https://api.datadoghq.com";
 
 const statusTexts: Readonly<Record<number, string>> = {

@@ -9,7 +9,7 @@ export const offThreadBytes = 256 * 1024;
 const limits = { maxCpuMs: 10_000, maxWallMs: 120_000, maxHeapMb: 512 };
 
 export type SopsJob =
-  /** Answers what the file says about itself, which leads to its data key. */
+  /** Reads the file's metadata, which name the keys that open its data key. */
   | { readonly kind: "load"; readonly bytes: Uint8Array; readonly format: SopsFormat }
   /** Answers nothing. */
   | { readonly kind: "verify"; readonly bytes: Uint8Array; readonly format: SopsFormat; readonly dataKey: Uint8Array }
@@ -24,7 +24,7 @@ export type SopsJob =
 /** Plain data, since it comes from another thread. `fault`: the message of a {@link SopsFault}. */
 export type SopsAnswer = { readonly result: SopsMetadata | Uint8Array | undefined } | { readonly fault: string };
 
-/** What the file says about itself. @throws SopsFault; the reason `signal` was aborted with */
+/** The file's metadata. @throws SopsFault; the reason `signal` was aborted with */
 export function loadOffThread(bytes: Uint8Array, format: SopsFormat, signal: AbortSignal): Promise<SopsMetadata> {
   return run<SopsMetadata>({ kind: "load", bytes, format }, signal);
 }

@@ -10,7 +10,7 @@ export interface Stanza {
 /** An age file (age-encryption.org/v1) that is taken apart, and not yet authenticated. */
 export interface AgeFile {
   readonly stanzas: readonly Stanza[];
-  /** What the MAC is over. */
+  /** The bytes that the MAC covers. */
   readonly header: Buffer;
   readonly mac: Buffer;
   readonly payload: Buffer;
@@ -64,7 +64,7 @@ export function base64(text: string): Buffer {
   return bytes;
 }
 
-/** What the file holds, at most 64 KiB of it. Throws a {@link SopsFault} if its header or its payload is not authentic. */
+/** Decrypts the file, at most 64 KiB of it. Throws a {@link SopsFault} if its header or its payload is not authentic. */
 export function openAgeFile({ header, mac, payload }: AgeFile, fileKey: Uint8Array): Buffer {
   const wanted = createHmac("sha256", createSecretKey(derive(fileKey, Buffer.alloc(0), "header")))
     .update(header)

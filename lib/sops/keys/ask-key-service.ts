@@ -9,7 +9,7 @@ export const timeoutMs = 10_000;
 export const maxAnswerBytes = 256 * 1024;
 export const maxQuotedChars = 500;
 
-/** What is asked of a key service; the body is JSON, or a form where `form` is given. */
+/** A request to a key service. The body is JSON, or a form if `form` is set. */
 export interface KeyServiceQuestion<Answer> {
   readonly method: "POST" | "PUT";
   readonly url: string;
@@ -19,7 +19,7 @@ export interface KeyServiceQuestion<Answer> {
   readonly answer: z.ZodType<Answer>;
   /** The words of a refusal, from its JSON. Undefined if there are none. */
   readonly wordsOf: (body: unknown) => string | undefined;
-  /** What no text may quote, even if the service does. */
+  /** Values that no error may quote, even if the service's answer does. */
   readonly secrets: readonly Secret[];
 }
 

@@ -10,7 +10,7 @@ export interface InstalledObject {
   readonly name: string;
 }
 
-/** What keys are made of, beside the Secret of an object. */
+/** The parts from which keys are made, in addition to the Secret of an object. */
 export interface KeyParts {
   /** Secrets, ConfigMaps and service accounts are read with our own rights, as Flux does. */
   readonly home: Pick<HomeCluster, "get">;

@@ -3,7 +3,7 @@ import type { Branch } from "../tree.ts";
 
 /** One format: reads bytes into trees and writes trees as bytes, as the store of sops does. */
 export interface Store {
-  /** Where the metadata stands: under `sops`, flat under `sops`, or flat beside the data with `sops_` in front. */
+  /** Where the metadata is: under `sops`, flat under `sops`, or flat among the data with the prefix `sops_`. */
   readonly metadata: "nested" | "section" | "prefix";
   /** One branch for each document. Throws a {@link SopsFault} that shows nothing of the text. */
   load(text: string): Branch[] | Steps<Branch[]>;

@@ -92,7 +92,7 @@ export class YamlWriter {
     this.#lineComment(line);
   }
 
-  /** Bytes that are no text: in base64, in lines if they are long. */
+  /** Binary data: in base64, in lines if it is long. */
   binary(bytes: Uint8Array, place: Pick<TextPlace, "inSequence" | "line">): void {
     const lines =
       Buffer.from(bytes)

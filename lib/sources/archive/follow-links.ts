@@ -14,11 +14,11 @@ export type LinkedEntry = UnreadEntry | Link;
 /** Where the links are, as the messages say it, and how much they may copy. */
 export interface LinkedTree {
   readonly entries: ReadonlyMap<string, LinkedEntry>;
-  /** What the links must not leave: `repository`, `archive`. */
+  /** The word for the tree that links must not leave: `repository`, `archive`. */
   readonly root: string;
-  /** What has the entries: `revision`, `archive`. */
+  /** The word for what contains the entries: `revision`, `archive`. */
   readonly whole: string;
-  /** What the author can do about a link. */
+  /** How the author can mend a link. */
   readonly mend: string;
   readonly maxEntries: number;
   /** The limit for a path, and for all of them together. */
@@ -27,7 +27,7 @@ export interface LinkedTree {
   readonly fault: (text: string) => Error;
 }
 
-/** As Linux: a path that leads over more links than this has no end. */
+/** As in Linux: a path over more links than this counts as endless. */
 const maxHops = 40;
 
 /** Parts of paths that all links together may lead over: a hundred for each of as many links as a tree may have, in a second. */

@@ -1,6 +1,6 @@
 /** One line of an ignore file, in the dialect of Flux (a subset of gitignore's). */
 export interface IgnorePattern {
-  /** What a match means: `!` at the start of a line includes a path again. */
+  /** The effect of a match: `!` at the start of a line includes a path again. */
   readonly verdict: "exclude" | "include";
   /** The folder that the pattern applies to, as a list of names. */
   readonly scope: readonly string[];

@@ -5,7 +5,7 @@ export interface TarMember {
   readonly type: string;
   /** Permission bits. */
   readonly mode: number;
-  /** What a link leads to, as it is written. */
+  /** The target of a link, as it is written. */
   readonly link: string;
   /** Bytes of the content; 0 for types that have none. */
   readonly size: number;

@@ -9,7 +9,7 @@ import { isGlob } from "./glob.ts";
 import { globFiles, globRecursively } from "./glob-files.ts";
 import { mergeFiles } from "./merge-yaml.ts";
 
-/** What an artifact is made from and in. */
+/** One copy operation, from a source into an artifact. */
 interface Copying {
   readonly source: FileTree;
   readonly staged: FileTree;

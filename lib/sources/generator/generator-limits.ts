@@ -20,7 +20,7 @@ export const defaultGeneratorLimits: GeneratorLimits = {
   maxSteps: 100_000_000,
 };
 
-/** What a run has left. */
+/** How much of its limits a run has left. */
 export interface Budget {
   readonly limits: GeneratorLimits;
   /** Bytes of files that it may hold in memory beside those that it holds: sources, and what an artifact extracts. */

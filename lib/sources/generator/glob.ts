@@ -72,7 +72,7 @@ class ActiveStates {
     this.length = 0;
   }
 
-  /** Adds a state, and those that it leads on to. */
+  /** Adds a state, and those that follow it without a character. */
   add(first: number, states: readonly State[]): void {
     this.#waiting.push(first);
     for (let at = this.#waiting.pop(); at !== undefined; at = this.#waiting.pop()) {

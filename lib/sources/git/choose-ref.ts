@@ -13,7 +13,7 @@ export interface WantedRef {
   readonly commit?: string;
 }
 
-/** What the wanted ref leads to now. */
+/** The commit that the wanted ref names now. */
 export interface ChosenRef {
   /** As `status.artifact.revision` shows it (reference 2.3). */
   readonly revision: string;
@@ -38,7 +38,7 @@ export function countingField(ref: WantedRef): keyof WantedRef {
   return order.find((field) => (ref[field] ?? "") !== "") ?? "branch";
 }
 
-/** The fields that are set and change nothing. A branch beside a commit says where the commit is. */
+/** The set fields that have no effect. A branch together with a commit has one: the commit is looked for there. */
 export function idleFields(ref: WantedRef): readonly (keyof WantedRef)[] {
   const counting = countingField(ref);
   return (["name", "tag", "semver", "branch"] as const).filter(

@@ -12,7 +12,7 @@ export type GitObjectType = "blob" | "commit" | "tag" | "tree";
 /** The id of an object: 40 hexadecimal digits in lower case. */
 const oidPattern = /^[0-9a-f]{40}$/;
 
-/** What a commit says. Its signature, and what that is of, are cut out of its bytes by `verify/signed-object.ts`. */
+/** The fields of a commit. `verify/signed-object.ts` reads its signature, and the bytes that are signed. */
 export interface GitCommit {
   readonly tree: string;
   readonly parents: readonly string[];
@@ -21,7 +21,7 @@ export interface GitCommit {
   readonly message: string;
 }
 
-/** What an annotated tag says. */
+/** The fields of an annotated tag. */
 export interface GitTag {
   readonly name: string;
   readonly object: string;

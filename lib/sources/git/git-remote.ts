@@ -37,14 +37,14 @@ export interface GitRemote extends AsyncDisposable {
 
 /** Fetched objects, in a temporary file that dispose removes. The SHA-1 of each object has been checked. */
 export interface GitObjects extends AsyncDisposable {
-  /** What they take on the disk. */
+  /** How many bytes they take on the disk. */
   readonly packedBytes: number;
   has(oid: string): boolean;
   /** Throws a `GitFault` `missing` if the object was not fetched. */
   read(oid: string): Promise<GitObject>;
 }
 
-/** What a repository may cost. */
+/** The limits of a repository. */
 export interface GitLimits {
   /** For one `list` or `fetch`. */
   readonly timeoutMs: number;

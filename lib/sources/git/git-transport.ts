@@ -1,4 +1,4 @@
-/** What a server says, in pieces of any length. Over a channel it does not end with an answer. */
+/** The server's output, in pieces of any length. Over a channel it does not end with an answer. */
 export type GitBytes = AsyncIterator<Uint8Array, unknown, undefined>;
 
 /** What git runs on the server: `git-upload-pack` for reading, `git-receive-pack` for writing. */

@@ -17,7 +17,7 @@ export const maxTreePathBytes = 4_096;
 /** The limit for all paths together. */
 export const maxTreePathsBytes = 32 * 1024 * 1024;
 
-/** What the trees of a revision may still have, all together. A walk takes from it. */
+/** How much more all trees of a revision together may have. A walk counts it down. */
 export interface TreeBudget {
   entries: number;
   pathBytes: number;

@@ -3,7 +3,7 @@ import { isOid } from "./git-object.ts";
 import type { GitLimits, GitRef } from "./git-remote.ts";
 import { brokeOff, type PktReader, textOf } from "./pkt-line.ts";
 
-/** What a server says first. Values of capabilities are empty where they have none. */
+/** The first lines of a server. The value of a capability without one is empty. */
 export type Greeting =
   | { readonly version: 2; readonly capabilities: ReadonlyMap<string, string> }
   | { readonly version: 0; readonly capabilities: ReadonlyMap<string, string>; readonly refs: readonly GitRef[] };

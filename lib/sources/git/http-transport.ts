@@ -111,7 +111,7 @@ export function httpTransport(
             ...(isLong ? { "content-encoding": "gzip" } : {}),
           },
           body: isLong ? await packed(request) : request,
-          // Beside the pack come texts about its progress.
+          // The answer has messages about the progress, too.
           maxBytes: limits.maxPackBytes + limits.maxRefBytes,
         },
         "result",

@@ -6,7 +6,7 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-/** What a `known_hosts` file says about one host. */
+/** The entries of a `known_hosts` file for one host. */
 export interface HostKeys {
   /** The types of the keys that the host may show, for example `ssh-ed25519`. Empty if no line names the host. */
   readonly types: readonly string[];

@@ -69,7 +69,7 @@ function isSyncResult(value: unknown): value is SyncResult {
 
 const minChunkBytes = 64;
 const maxChunkBytes = 1024 * 1024;
-/** What is unpacked at once: it takes a few milliseconds. */
+/** How many bytes are unpacked at once, which takes a few milliseconds. */
 export const maxAtOnceBytes = maxChunkBytes;
 
 export interface Inflated {

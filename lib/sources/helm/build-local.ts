@@ -89,7 +89,7 @@ function packed(file: Uint8Array, name: string, signal: AbortSignal): Promise<re
   return readArchive(file, chartBudget(), signal);
 }
 
-/** What of a HelmChart's spec shapes a chart. */
+/** The fields of a HelmChart's spec that change the chart. */
 export interface ChartShape {
   readonly valuesFiles: readonly string[];
   readonly ignoreMissing: boolean;

@@ -20,7 +20,7 @@ export interface ChartFile {
   readonly bytes: Uint8Array;
 }
 
-/** What a chart may still take, with all charts in it and all dependencies that are added to it. */
+/** How many more bytes a chart may take, with the charts in it and the dependencies that are added. */
 export interface Budget {
   bytes: number;
   files: number;

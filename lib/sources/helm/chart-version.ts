@@ -29,7 +29,7 @@ export function countingValuesFiles(valuesFiles: readonly string[] = []): readon
   return isOwn ? [] : valuesFiles;
 }
 
-/** What was done with a chart, in Flux's words. */
+/** What happened to a chart, in Flux's words. */
 export function chartSummary(
   done: "packaged" | "pulled",
   { name, version }: { readonly name: string; readonly version: string },

@@ -1,4 +1,4 @@
-/** What the index of a Helm repository may take. */
+/** The limits for the index of a Helm repository. */
 export interface IndexLimits {
   /** The limit for the downloaded index: Flux's `--helm-index-max-size`. */
   readonly maxBytes: number;
@@ -18,7 +18,7 @@ export const defaultIndexLimits: IndexLimits = {
   maxMs: 30_000,
 };
 
-/** The limit for one piece that is parsed: one version of a chart, or the part beside the charts. */
+/** The limit for one piece that is parsed: one version of a chart, or everything but the charts. */
 export const maxPieceBytes = 1024 * 1024;
 
 /** Aliases of YAML in what is parsed at once. */

@@ -1,6 +1,6 @@
 /** A part of an index that can be parsed for itself. */
 export type IndexPiece =
-  /** A field of the index beside `entries`, as a document with that field. */
+  /** A field of the index other than `entries`, as a document with that field. */
   | { readonly kind: "field"; readonly text: string }
   /** A chart with its first versions, as a document with one field. */
   | { readonly kind: "chart"; readonly text: string }

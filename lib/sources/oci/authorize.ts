@@ -110,7 +110,7 @@ function withAuthorization(request: HttpRequest, authorization: string | undefin
   return authorization === undefined ? request : { ...request, headers: { ...request.headers, authorization } };
 }
 
-/** What a registry asks for with a 401. */
+/** The challenge in a registry's 401. */
 type Challenge =
   | { readonly scheme: "basic" }
   | { readonly scheme: "bearer"; readonly realm: string; readonly parameters: Readonly<Record<string, string>> };

@@ -79,7 +79,7 @@ export function singleFile(name: string, bytes: Uint8Array, mode = modeOfStream)
   return { rootMode: rootOfSingleFile, entries: [{ type: "file", path: name, mode, bytes }], skippedLinks: [] };
 }
 
-/** Whether a link leads to something other than a parent folder. Throws if its target does not exist. */
+/** Whether a link points to something other than a parent folder. Throws if its target does not exist. */
 async function leadsOn(link: string, within: readonly string[]): Promise<boolean> {
   try {
     return !within.includes(await realpath(link));

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll } from "vitest";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { configurationStories } from "./configuration-stories.ts";
 import { definitionsStories } from "./stories.ts";
 
-let embedded: EmbeddedCluster;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
+const embedded = fileCluster({ definitions: false });
 
 definitionsStories("the embedded API server", () => embedded.cluster);
 configurationStories("the embedded API server", () => embedded.cluster);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { sourceGroup } from "../../../lib/api/names.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
@@ -6,20 +6,16 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { objectCache } from "../../../lib/flows/kustomization/object-cache.ts";
 import { historyAgeMs } from "../../../lib/flows/kustomization/status.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { configMap, service } from "./sample-manifests.ts";
 import { type World, world } from "./world.ts";
 
 const kustomize = "kustomize.toolkit.fluxcd.io/v1";
 const sent: string[] = [];
-let embedded: EmbeddedCluster;
-let worlds = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({
-    observe: ({ verb, dryRun, path }) => void sent.push(`${verb}${dryRun ? " dry run" : ""} ${path}`),
-  });
+const embedded = fileCluster({
+  observe: ({ verb, dryRun, path }) => void sent.push(`${verb}${dryRun ? " dry run" : ""} ${path}`),
 });
-afterAll(() => embedded[Symbol.asyncDispose]());
+let worlds = 0;
 
 /** A Kustomization of two objects of two kinds, applied by a run that was asked for. */
 async function applied(spec: Parameters<World["kustomization"]>[1] = {}): Promise<World> {

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookRun, RecordChange } from "../../../lib/core/ports/helm-engine.ts";
 import { asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
 import type { StoredRevision } from "../../../lib/helm/release-store.ts";
 import { secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { type FlowScene, flowScene } from "./flow-scene.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-let embedded: EmbeddedCluster;
+const helm = fileHelm();
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
 
 const { signal } = new AbortController();
 const configMap = (color: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {color: ${color}}\n`;

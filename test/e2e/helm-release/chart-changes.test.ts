@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { describe, expect, test } from "vitest";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { type FlowScene, type FlowSceneOptions, flowScene } from "./flow-scene.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-let embedded: EmbeddedCluster;
+const helm = fileHelm();
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
 
 const newScene = (options?: FlowSceneOptions) =>
   flowScene(embedded.cluster, `chart-changes-${scenes++}`, helm, options);

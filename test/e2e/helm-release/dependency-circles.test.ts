@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { HelmEngine } from "../../../lib/core/ports/helm-engine.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { partOf } from "../../doubles/part-of.ts";
 import { type FlowScene, type FlowSceneOptions, flowScene } from "./flow-scene.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-});
 
 // A HelmRelease that waits renders nothing.
 const helm = partOf<HelmEngine>({});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
 import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
@@ -10,15 +10,11 @@ import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts"
 import { correctDrift, findDrift } from "../../../lib/flows/helm-release/actions/drift.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
 import { releaseObjects } from "../../../lib/flows/helm-release/actions/release-objects.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 type Ignore = NonNullable<HelmReleaseSpec["driftDetection"]>["ignore"];
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { ReleaseSnapshot } from "../../../lib/api/helm-release-status.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
@@ -13,18 +13,14 @@ import type { HelmReleaseContext } from "../../../lib/flows/helm-release/attempt
 import { endRelease } from "../../../lib/flows/helm-release/end.ts";
 import { openRemoteTarget } from "../../../lib/flows/owner/remote-target.ts";
 import { secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { partOf } from "../../doubles/part-of.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 import { jsonEngine } from "./json-engine.ts";
 
 const { signal } = new AbortController();
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 interface Scene extends ActionScene {
   /** What the kubeconfig leads to: opened anew in each run. */

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { ReleaseSnapshot } from "../../../lib/api/helm-release-status.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { FlowResult } from "../../../lib/core/ports/run.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
 import { finalizeRelease } from "../../../lib/flows/helm-release/finalize.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "b" } };
 

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { HookEvent, ObservedRelease } from "../../../lib/core/ports/helm-engine.ts";
 import { type HooksOutcome, runHooks } from "../../../lib/flows/helm-release/actions/hooks.ts";
 import type { ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
 import type { AttemptMark } from "../../../lib/helm/release-store.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const newScene = () => actionScene(embedded.cluster, `hooks-${scenes++}`);
 const mark: AttemptMark = { owner: "uid", action: "install", generation: 1, token: "t" };

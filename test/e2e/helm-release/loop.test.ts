@@ -1,30 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { FlowResult } from "../../../lib/core/ports/run.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { releaseActions } from "../../../lib/flows/helm-release/actions/release-actions.ts";
 import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
 import { readCarried } from "../../../lib/flows/helm-release/carried.ts";
 import { releaseLoop } from "../../../lib/flows/helm-release/release-loop.ts";
 import { attempted } from "../../../lib/flows/helm-release/target-change.ts";
 import { secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { callStride } from "../../size.ts";
 import type { Files } from "../../unit/sources/helm/charts.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 import { chartAttempt } from "./chart-attempt.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-let embedded: EmbeddedCluster;
+const helm = fileHelm();
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
 
 const configMap = (name: string, color: string, annotations: Readonly<Record<string, string>> = {}) =>
   JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, annotations }, data: { color } });

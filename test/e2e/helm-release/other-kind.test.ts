@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
+import { describe, expect, test } from "vitest";
 import { releaseActions } from "../../../lib/flows/helm-release/actions/release-actions.ts";
 import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
 import type { ActionOutcome } from "../../../lib/flows/helm-release/attempt/action.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 import { chartAttempt } from "./chart-attempt.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+const helm = fileHelm();
 const { signal } = new AbortController();
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
 
 const group = "kustomize.toolkit.fluxcd.io";
 const x = JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { of: "chart" } });

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { unhurriedCel } from "../../doubles/unhurried-cel.ts";
 import { type FlowScene, type FlowSceneOptions, flowScene } from "./flow-scene.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+const helm = fileHelm();
 const cel = unhurriedCel();
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await cel.close();
-  await helm.close();
-});
+afterAll(() => cel.close());
 
 const newScene = (options?: FlowSceneOptions) =>
   flowScene(embedded.cluster, `preconditions-${scenes++}`, helm, { cel, ...options });

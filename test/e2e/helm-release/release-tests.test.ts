@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Hook } from "../../../lib/core/ports/helm-engine.ts";
 import { testRelease } from "../../../lib/flows/helm-release/actions/test.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
 import type { ReleaseAttempt } from "../../../lib/flows/helm-release/attempt/attempt.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { partOf } from "../../doubles/part-of.ts";
 import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const events = ["test"] as const;
 const pod = (name: string): Hook => {

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { objectTopic } from "../../../lib/core/topics.ts";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { releaseActions } from "../../../lib/flows/helm-release/actions/release-actions.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { callStride } from "../../size.ts";
 import type { Files } from "../../unit/sources/helm/charts.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 import { type ChartOptions, chartAttempt } from "./chart-attempt.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-let embedded: EmbeddedCluster;
+const helm = fileHelm();
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
 
 const newScene = () => actionScene(embedded.cluster, `release-${scenes++}`, helm);
 const configMap = (name: string, color: string, annotations: Readonly<Record<string, string>> = {}) =>

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { type FlowScene, flowScene } from "./flow-scene.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-let embedded: EmbeddedCluster;
+const helm = fileHelm();
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
 
 const newScene = () => flowScene(embedded.cluster, `spec-changes-${scenes++}`, helm);
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {color: blue}\n";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Hook, RenderedObject } from "../../../lib/core/ports/helm-engine.ts";
@@ -8,15 +8,11 @@ import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-mark
 import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ controllers: false });
 let scenes = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const newScene = () => actionScene(embedded.cluster, `uninstall-${scenes++}`);
 const configMap = (name: string, annotations?: Record<string, string>): Manifest => ({

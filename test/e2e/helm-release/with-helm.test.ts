@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { EngineLimits } from "../../../lib/core/ports/engine.ts";
 import type { HookEvent, RenderInput } from "../../../lib/core/ports/helm-engine.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
-import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { findDrift } from "../../../lib/flows/helm-release/actions/drift.ts";
 import { runHooks } from "../../../lib/flows/helm-release/actions/hooks.ts";
 import { releaseObjects } from "../../../lib/flows/helm-release/actions/release-objects.ts";
 import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { packed } from "../../unit/sources/helm/charts.ts";
 import { actionScene } from "./action-scene.ts";
 
-const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-let embedded: EmbeddedCluster;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ controllers: false });
-});
-afterAll(async () => {
-  await embedded[Symbol.asyncDispose]();
-  await helm.close();
-});
+const helm = fileHelm();
+const embedded = fileCluster({ controllers: false });
 
 const { signal } = new AbortController();
 const limits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 120_000, maxOutputBytes: 64 * 1024 * 1024 };

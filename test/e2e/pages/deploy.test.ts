@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)(
       const programs = await mkdtemp(join(tmpdir(), "sluice-programs-"));
       opened.defer(() => rm(programs, { recursive: true, force: true }));
       const docker = join(programs, "docker");
-      // There is no registry of ECR to log in to: the password that it gets is looked at.
+      // There is no ECR registry to log in to, so this docker writes down its arguments and the password.
       await writeFile(docker, `#!/bin/sh\necho "$@" > "$HOME/docker-login"\ncat > "$HOME/docker-password"\n`);
       await chmod(docker, 0o755);
       page = opened.use(await pageWorld({ aws: await awsProgram(programs, moto.awsCli), docker, crane }));

@@ -1,70 +1,42 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject } from "../../../lib/core/json.ts";
-import { connect } from "../../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { systemClock } from "../../../lib/process/system-clock.ts";
 import { knownHostKeys } from "../../../lib/sources/git/known-hosts.ts";
 import { parseSshKey } from "../../../lib/sources/git/ssh-key.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { runCommand } from "../../doubles/run-command.ts";
+import { smallDefinition } from "../../doubles/small-definition.ts";
 import { newSshKey, sshServer } from "../../doubles/ssh-server.ts";
 
 const { signal } = new AbortController();
+const embedded = fileCluster({ definitions: false, controllers: false });
 let folder: string;
-let kubeconfig: string;
-let kubernetes: Awaited<ReturnType<typeof startKubernetes>>;
-let cluster: ReturnType<typeof connect>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sluice-create-"));
-  kubernetes = await startKubernetes({ stateFolder: join(folder, "state") });
-  kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubernetes.kubeconfig());
-  cluster = connect(await readKubeconfig({ file: kubeconfig, env: {}, homeDir: folder }), {
-    clock: systemClock,
-    env: {},
-  });
-  const apply = { manager: "test", force: true };
-  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, apply, signal);
-  await cluster.apply(definitionOf("GitRepository", "gitrepositories"), apply, signal);
-  await cluster.apply(definitionOf("HelmRepository", "helmrepositories"), apply, signal);
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } };
+  await embedded.cluster.create(namespace, { manager: "test" }, signal);
+  const group = "source.toolkit.fluxcd.io";
+  for (const [kind, plural] of [
+    ["GitRepository", "gitrepositories"],
+    ["HelmRepository", "helmrepositories"],
+  ] as const) {
+    await embedded.cluster.create(smallDefinition(group, kind, plural, ["v1"]), { manager: "test" }, signal);
+  }
 });
-afterAll(async () => {
-  cluster.close();
-  await kubernetes.close();
-  await rm(folder, { recursive: true });
-});
-
-/** The definition as far as the command needs it. */
-const definitionOf = (kind: string, plural: string) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${plural}.source.toolkit.fluxcd.io` },
-  spec: {
-    group: "source.toolkit.fluxcd.io",
-    names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 function sluice(args: readonly string[], confirm?: (question: string) => Promise<boolean>) {
-  return runCommand(["-n", "apps", "--kubeconfig", kubeconfig, ...args], { env: {}, folder, confirm });
+  return runCommand(["-n", "apps", "--kubeconfig", embedded.kubeconfig, ...args], { env: {}, folder, confirm });
 }
 
 async function secret(name: string): Promise<Readonly<Record<string, string>>> {
-  const found = await cluster.get({ group: "", version: "v1", kind: "Secret", namespace: "apps", name }, signal);
+  const found = await embedded.cluster.get(
+    { group: "", version: "v1", kind: "Secret", namespace: "apps", name },
+    signal,
+  );
   const data = isJsonObject(found?.["data"]) ? found["data"] : {};
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [
@@ -84,22 +56,27 @@ const repositoryRef = (name: string, kind = "GitRepository") => ({
 
 /** Plays the run of a new GitRepository that fails, and is tried again. */
 async function failed(name: string, message: string): Promise<void> {
-  await expect.poll(async () => cluster.get(repositoryRef(name), signal)).toBeDefined();
+  await expect.poll(async () => embedded.cluster.get(repositoryRef(name), signal)).toBeDefined();
   const said = { observedGeneration: 1, lastTransitionTime: "2026-11-23T12:00:00Z", message };
   const conditions = [
     { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", ...said },
     { type: "Ready", status: "False", reason: "GitOperationFailed", ...said },
   ];
   const body = { status: { observedGeneration: -1, conditions } };
-  await cluster.patch(repositoryRef(name), { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+  await embedded.cluster.patch(
+    repositoryRef(name),
+    { type: "merge", body },
+    { manager: "test", subresource: "status" },
+    signal,
+  );
 }
 
 /** Plays the reconcile of a source: says that its present generation has an artifact. */
 async function reconciled(name: string, revision: string, kind = "GitRepository"): Promise<void> {
   const generation = await expect
-    .poll(async () => (await cluster.get(repositoryRef(name, kind), signal))?.metadata.generation)
+    .poll(async () => (await embedded.cluster.get(repositoryRef(name, kind), signal))?.metadata.generation)
     .toBeDefined()
-    .then(async () => (await cluster.get(repositoryRef(name, kind), signal))?.metadata.generation ?? 0);
+    .then(async () => (await embedded.cluster.get(repositoryRef(name, kind), signal))?.metadata.generation ?? 0);
   const ready = {
     type: "Ready",
     status: "True",
@@ -113,7 +90,7 @@ async function reconciled(name: string, revision: string, kind = "GitRepository"
     artifact: { revision },
   };
   const options = { manager: "test", subresource: "status" };
-  await cluster.patch(repositoryRef(name, kind), { type: "merge", body: { status } }, options, signal);
+  await embedded.cluster.patch(repositoryRef(name, kind), { type: "merge", body: { status } }, options, signal);
 }
 
 async function withHost<T>(use: (url: string, knownHosts: string) => Promise<T>): Promise<T> {
@@ -243,7 +220,7 @@ describe("sluice create source git", () => {
         "✔ GitRepository source reconciliation completed",
         "✔ fetched revision: main@sha1:1",
       ]);
-      expect((await cluster.get(repositoryRef("web"), signal))?.["spec"]).toEqual({
+      expect((await embedded.cluster.get(repositoryRef("web"), signal))?.["spec"]).toEqual({
         url,
         interval: "1m0s",
         ref: { branch: "main" },
@@ -262,11 +239,11 @@ describe("sluice create source git", () => {
     const own = ["--secret-ref", "mine", "-u", "eve", "-p", "x"];
     const second = sluice(of("--branch", "main", "--interval", "90s", ...own, "--label", "team=b"));
     await expect
-      .poll(async () => (await cluster.get(repositoryRef("again"), signal))?.["spec"])
+      .poll(async () => (await embedded.cluster.get(repositoryRef("again"), signal))?.["spec"])
       .toEqual({ url: "https://x/y", interval: "1m30s", ref: { branch: "main" }, secretRef: { name: "mine" } });
     await reconciled("again", "main@sha1:2");
     expect((await second).err).toContain("✔ GitRepository source updated");
-    expect((await cluster.get(repositoryRef("again"), signal))?.metadata.labels).toEqual({ team: "b" });
+    expect((await embedded.cluster.get(repositoryRef("again"), signal))?.metadata.labels).toEqual({ team: "b" });
   });
 
   test("ends with the reason as soon as the first run has failed", async () => {
@@ -285,7 +262,10 @@ describe("sluice create source git", () => {
       const args = ["create", "source", "git", "quiet", "--url", url, "--branch", "main"];
       expect((await sluice(args)).err).toContain("✗ aborting: without a terminal no one can say");
       expect((await sluice(args, async () => false)).err).toContain("✗ aborting\n");
-      expect([await secret("quiet"), await cluster.get(repositoryRef("quiet"), signal)]).toEqual([{}, undefined]);
+      expect([await secret("quiet"), await embedded.cluster.get(repositoryRef("quiet"), signal)]).toEqual([
+        {},
+        undefined,
+      ]);
     });
   });
 
@@ -353,7 +333,7 @@ describe("sluice create source helm", () => {
       "✔ HelmRepository source reconciliation completed",
       "✔ fetched revision: sha256:1",
     ]);
-    expect((await cluster.get(repositoryRef("charts", "HelmRepository"), signal))?.["spec"]).toEqual({
+    expect((await embedded.cluster.get(repositoryRef("charts", "HelmRepository"), signal))?.["spec"]).toEqual({
       url: "https://charts.example.test/stable",
       interval: "1m0s",
       secretRef: { name: "helm-charts" },
@@ -371,7 +351,7 @@ describe("sluice create source helm", () => {
       "aws",
     );
     expect([code, err.includes("✔ HelmRepository source reconciliation completed")]).toEqual([0, true]);
-    expect((await cluster.get(repositoryRef("registry", "HelmRepository"), signal))?.["spec"]).toEqual({
+    expect((await embedded.cluster.get(repositoryRef("registry", "HelmRepository"), signal))?.["spec"]).toEqual({
       url: "oci://registry.example.test/charts",
       interval: "1m0s",
       type: "oci",

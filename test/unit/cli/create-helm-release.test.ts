@@ -1,61 +1,26 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect } from "../../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { runCommand } from "../../doubles/run-command.ts";
-import { systemClock } from "../../../lib/process/system-clock.ts";
+import { smallDefinition } from "../../doubles/small-definition.ts";
 
 const { signal } = new AbortController();
+const embedded = fileCluster({ definitions: false, controllers: false });
 let folder: string;
-let kubeconfig: string;
-let kubernetes: Awaited<ReturnType<typeof startKubernetes>>;
-let cluster: ReturnType<typeof connect>;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-create-release-"));
-  kubernetes = await startKubernetes({ stateFolder: join(folder, "state") });
-  kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubernetes.kubeconfig());
-  cluster = connect(await readKubeconfig({ file: kubeconfig, env: {}, homeDir: folder }), {
-    clock: systemClock,
-    env: {},
-  });
-  const apply = { manager: "test", force: true };
-  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, apply, signal);
-  await cluster.apply(definition, apply, signal);
+  folder = await mkdtemp(join(tmpdir(), "sluice-create-"));
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } };
+  await embedded.cluster.create(namespace, { manager: "test" }, signal);
+  const definition = smallDefinition("helm.toolkit.fluxcd.io", "HelmRelease", "helmreleases", ["v2"]);
+  await embedded.cluster.create(definition, { manager: "test" }, signal);
 });
-afterAll(async () => {
-  cluster.close();
-  await kubernetes.close();
-  await rm(folder, { recursive: true });
-});
-
-/** The definition as far as the command needs it. */
-const definition = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "helmreleases.helm.toolkit.fluxcd.io" },
-  spec: {
-    group: "helm.toolkit.fluxcd.io",
-    names: { kind: "HelmRelease", listKind: "HelmReleaseList", plural: "helmreleases", singular: "helmrelease" },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v2",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-};
+afterAll(() => rm(folder, { recursive: true }));
 
 function create(...args: readonly string[]) {
-  const command = ["-n", "apps", "--kubeconfig", kubeconfig, "create", "helmrelease", ...args];
+  const command = ["-n", "apps", "--kubeconfig", embedded.kubeconfig, "create", "helmrelease", ...args];
   return runCommand(command, { env: {}, folder });
 }
 
@@ -77,10 +42,17 @@ async function exported(...args: readonly string[]): Promise<unknown> {
 
 /** Plays the reconcile of a HelmRelease: what its Ready condition says of this generation. */
 async function says(name: string, generation: number, ready: object, more: object = {}): Promise<void> {
-  await expect.poll(async () => (await cluster.get(refOf(name), signal))?.metadata.generation).toBe(generation);
+  await expect
+    .poll(async () => (await embedded.cluster.get(refOf(name), signal))?.metadata.generation)
+    .toBe(generation);
   const condition = { type: "Ready", observedGeneration: generation, lastTransitionTime: "2026-11-23T12:00:00Z" };
   const body = { status: { observedGeneration: generation, conditions: [{ ...condition, ...ready }], ...more } };
-  await cluster.patch(refOf(name), { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+  await embedded.cluster.patch(
+    refOf(name),
+    { type: "merge", body },
+    { manager: "test", subresource: "status" },
+    signal,
+  );
 }
 
 const installed = { status: "True", reason: "InstallSucceeded", message: "Helm install succeeded" };
@@ -105,7 +77,7 @@ describe("sluice create helmrelease", () => {
         "",
       ],
     ]);
-    const object = await cluster.get(refOf("web"), signal);
+    const object = await embedded.cluster.get(refOf("web"), signal);
     expect([object?.metadata.labels, object?.["spec"]]).toEqual([
       { team: "a" },
       {
@@ -131,12 +103,12 @@ describe("sluice create helmrelease", () => {
     const second = create("again", "--chart-ref", "OCIRepository/web.charts", "--values", file);
     await says("again", 2, installed, { lastAttemptedRevision: "1.0.1" });
     expect((await second).err).toContain("✔ HelmRelease updated");
-    expect((await cluster.get(refOf("again"), signal))?.["spec"]).toEqual({
+    expect((await embedded.cluster.get(refOf("again"), signal))?.["spec"]).toEqual({
       interval: "1m0s",
       chartRef: { kind: "OCIRepository", name: "web", namespace: "charts" },
       values: { resources: null, replicas: 2 },
     });
-    expect((await cluster.get(refOf("again"), signal))?.metadata.labels ?? {}).toEqual({});
+    expect((await embedded.cluster.get(refOf("again"), signal))?.metadata.labels ?? {}).toEqual({});
   });
 
   test("ends with the reason as soon as the release has failed", async () => {

@@ -1,66 +1,26 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect } from "../../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { fileCluster } from "../../doubles/file-cluster.ts";
 import { runCommand } from "../../doubles/run-command.ts";
-import { systemClock } from "../../../lib/process/system-clock.ts";
+import { smallDefinition } from "../../doubles/small-definition.ts";
 
 const { signal } = new AbortController();
+const embedded = fileCluster({ definitions: false, controllers: false });
 let folder: string;
-let kubeconfig: string;
-let kubernetes: Awaited<ReturnType<typeof startKubernetes>>;
-let cluster: ReturnType<typeof connect>;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-create-kustomization-"));
-  kubernetes = await startKubernetes({ stateFolder: join(folder, "state") });
-  kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubernetes.kubeconfig());
-  cluster = connect(await readKubeconfig({ file: kubeconfig, env: {}, homeDir: folder }), {
-    clock: systemClock,
-    env: {},
-  });
-  const apply = { manager: "test", force: true };
-  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, apply, signal);
-  await cluster.apply(definition, apply, signal);
+  folder = await mkdtemp(join(tmpdir(), "sluice-create-"));
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } };
+  await embedded.cluster.create(namespace, { manager: "test" }, signal);
+  const definition = smallDefinition("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomizations", ["v1"]);
+  await embedded.cluster.create(definition, { manager: "test" }, signal);
 });
-afterAll(async () => {
-  cluster.close();
-  await kubernetes.close();
-  await rm(folder, { recursive: true });
-});
-
-/** The definition as far as the command needs it. */
-const definition = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "kustomizations.kustomize.toolkit.fluxcd.io" },
-  spec: {
-    group: "kustomize.toolkit.fluxcd.io",
-    names: {
-      kind: "Kustomization",
-      listKind: "KustomizationList",
-      plural: "kustomizations",
-      singular: "kustomization",
-    },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-};
+afterAll(() => rm(folder, { recursive: true }));
 
 function create(...args: readonly string[]) {
-  const command = ["-n", "apps", "--kubeconfig", kubeconfig, "create", "kustomization", ...args];
+  const command = ["-n", "apps", "--kubeconfig", embedded.kubeconfig, "create", "kustomization", ...args];
   return runCommand(command, { env: {}, folder });
 }
 
@@ -82,10 +42,17 @@ async function exported(...args: readonly string[]): Promise<unknown> {
 
 /** Plays the reconcile of a Kustomization: what its Ready condition says of this generation. */
 async function says(name: string, generation: number, ready: object, more: object = {}): Promise<void> {
-  await expect.poll(async () => (await cluster.get(refOf(name), signal))?.metadata.generation).toBe(generation);
+  await expect
+    .poll(async () => (await embedded.cluster.get(refOf(name), signal))?.metadata.generation)
+    .toBe(generation);
   const condition = { type: "Ready", observedGeneration: generation, lastTransitionTime: "2026-11-23T12:00:00Z" };
   const body = { status: { observedGeneration: generation, conditions: [{ ...condition, ...ready }], ...more } };
-  await cluster.patch(refOf(name), { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+  await embedded.cluster.patch(
+    refOf(name),
+    { type: "merge", body },
+    { manager: "test", subresource: "status" },
+    signal,
+  );
 }
 
 const whole = { interval: "1m0s", path: "./", prune: false, sourceRef: { kind: "GitRepository", name: "podinfo" } };
@@ -116,7 +83,7 @@ spec:
   wait: true
 `,
     });
-    expect(await cluster.get(refOf("podinfo"), signal)).toBe(undefined);
+    expect(await embedded.cluster.get(refOf("podinfo"), signal)).toBe(undefined);
   });
 
   test("creates a Kustomization and waits until it is applied", async () => {
@@ -144,7 +111,7 @@ spec:
         "",
       ].join("\n"),
     });
-    const live = await cluster.get(refOf("web"), signal);
+    const live = await embedded.cluster.get(refOf("web"), signal);
     expect([live?.metadata.labels, live?.["spec"]]).toEqual([
       { team: "a" },
       { ...whole, sourceRef: { kind: "OCIRepository", name: "web", namespace: "sources" } },

@@ -3,7 +3,8 @@ import { canaryManager, type StepDeps } from "../../canary-deps.ts";
 import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { told } from "../../workload/step-objects.ts";
 import { changed } from "../changed-object.ts";
-import { controllerReference, refuseForeignRoute, refuseOwnedByOthers } from "../../ownership.ts";
+import { controllerReference, foreignRoute, ownedByOthers } from "../../ownership.ts";
+import { refuse } from "../../step-fault.ts";
 
 /** The DestinationRules of canary and primary. They exist before a route uses them. */
 export async function ensureDestinationRules(canary: Canary, deps: StepDeps): Promise<void> {
@@ -31,9 +32,9 @@ async function ensureDestinationRule(name: string, canary: Canary, deps: StepDep
     log.info("DestinationRule created", { canary: canary.name, namespace, name });
     return;
   }
-  refuseOwnedByOthers(live, canary);
+  refuse(ownedByOthers(live, canary));
   if (equal(live["spec"], spec)) return;
-  refuseForeignRoute(live, canary, "give spec.service.name another value");
+  refuse(foreignRoute(live, canary, "give spec.service.name another value"));
   await told(changed(live, { spec }, deps), failed("update"));
   log.info("DestinationRule updated", { canary: canary.name, namespace, name });
 }

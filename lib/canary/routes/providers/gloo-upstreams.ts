@@ -1,11 +1,11 @@
 import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
 import { canaryManager, type StepDeps } from "../../canary-deps.ts";
 import { type Canary, apexName, canaryServiceName, primaryServiceName } from "../../canary.ts";
-import { StepFault } from "../../step-fault.ts";
+import { refuse, StepFault } from "../../step-fault.ts";
 import { objectAt, textAt } from "../../workload/fields.ts";
 import { told } from "../../workload/step-objects.ts";
 import { changed } from "../changed-object.ts";
-import { adoption, controllerReference, isOwnerless, refuseForeignRoute } from "../../ownership.ts";
+import { adoption, controllerReference, isOwnerless, foreignRoute } from "../../ownership.ts";
 
 const ref = { group: "gloo.solo.io", version: "v1", kind: "Upstream" };
 
@@ -84,7 +84,7 @@ async function ensureUpstream(
   if (isOwnerless(live) && textAt(objectAt(spec, "kube"), "serviceName") === service) {
     const patch = { type: "merge", body: adoption(live, canary) } as const;
     await told(cluster.patch({ ...ref, namespace, name }, patch, { manager: canaryManager }, signal), failed("patch"));
-  } else refuseForeignRoute(live, canary, "give spec.service.name another value");
+  } else refuse(foreignRoute(live, canary, "give spec.service.name another value"));
   const { loadBalancerConfig } = config;
   if (loadBalancerConfig === undefined || equal(loadBalancerConfig, spec["loadBalancerConfig"])) return;
   await told(changed(live, { spec: { ...spec, loadBalancerConfig } }, deps), failed("spec patch"));

@@ -8,6 +8,8 @@ import { objectsOf } from "../../workload/fields.ts";
 import { kubectlAnnotation } from "../../workload/metadata.ts";
 import { told } from "../../workload/step-objects.ts";
 import { type Texts } from "../../ownership.ts";
+import type { Doing } from "../object-router.ts";
+import { refuseLacking } from "../strategies.ts";
 
 const Backend = z.looseObject({ service: z.looseObject({ name: z.string() }) });
 
@@ -37,6 +39,28 @@ export function ingressSource(canary: Canary, { cluster, signal }: StepDeps, wha
     read: () => {
       known ??= read();
       return known;
+    },
+  };
+}
+
+/** The Ingress `NAME-canary`, by which these providers route. It is made from the user's own. */
+export function secondIngress(source: IngressSource, canary: Canary, provider: "nginx" | "skipper") {
+  const { namespace } = canary;
+  const name = `${source.name}-canary`;
+  /** How messages name it. */
+  const text = `ingress ${name}.${namespace}`;
+  const words = { find: "query error:", read: "get query error:", create: "create error:", mend: "update error:" };
+  return {
+    text,
+    route: {
+      ref: { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace, name },
+      resource: "ingresses.networking.k8s.io",
+      madeUpBy: "give spec.ingressRef another Ingress",
+      failed: (doing: Doing, cause: string) => `${text} ${{ ...words, set: "update error" }[doing]} ${cause}`,
+      begin: async () => {
+        refuseLacking(canary, provider);
+        await source.read();
+      },
     },
   };
 }

@@ -4,35 +4,18 @@ import type { StepDeps } from "../../canary-deps.ts";
 import { StepFault } from "../../step-fault.ts";
 import { objectRouter } from "../object-router.ts";
 import type { Router, Routes } from "../router.ts";
-import { refuseLacking } from "../strategies.ts";
 import { allToPrimary } from "../weights.ts";
-import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts";
+import { copiedAnnotations, ingressSource, secondIngress, withPaths } from "./ingress-source.ts";
 import { type Texts, fluxAnnotations } from "../../ownership.ts";
 
 /** Routes by a second Ingress. Its annotations decide which requests it takes from the first one. */
 export function nginxRouter(canary: Canary, deps: StepDeps): Router {
   const source = ingressSource(canary, deps, "ingress");
-  const name = `${source.name}-canary`;
-  const text = `ingress ${name}.${canary.namespace}`;
+  const second = secondIngress(source, canary, "nginx");
   const prefix = deps.settings.ingressAnnotationsPrefix;
   return objectRouter(
     {
-      ref: { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace: canary.namespace, name },
-      resource: "ingresses.networking.k8s.io",
-      madeUpBy: "give spec.ingressRef another Ingress",
-      failed: (doing, cause) => {
-        const words = {
-          find: "query error:",
-          read: "get query error:",
-          create: "create error:",
-          mend: "update error:",
-        };
-        return `${text} ${{ ...words, set: "update error" }[doing]} ${cause}`;
-      },
-      begin: async () => {
-        refuseLacking(canary, "nginx");
-        await source.read();
-      },
+      ...second.route,
       traffic: (live) => liveRoutes(live, canary, prefix),
       wanted: async (routes, live) => {
         const found = await source.read();

@@ -6,9 +6,8 @@ import { told } from "../../workload/step-objects.ts";
 import { annotationJson } from "../../annotation-json.ts";
 import { objectRouter } from "../object-router.ts";
 import type { Router, Routes } from "../router.ts";
-import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";
-import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts";
+import { copiedAnnotations, ingressSource, secondIngress, withPaths } from "./ingress-source.ts";
 import { type Texts, isOwned } from "../../ownership.ts";
 
 const weightsAnnotation = "zalando.org/backend-weights";
@@ -23,32 +22,14 @@ const Weights = z.record(z.string(), z.number());
 /** Routes by a second Ingress with the Services of both, before that of the user. */
 export function skipperRouter(canary: Canary, deps: StepDeps): Router {
   const source = ingressSource(canary, deps, "apexIngress");
-  const name = `${source.name}-canary`;
-  const { namespace } = canary;
-  const text = `ingress ${name}.${namespace}`;
+  const second = secondIngress(source, canary, "skipper");
   const [primary, ours] = [primaryServiceName(canary), canaryServiceName(canary)];
-  const ref = { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace, name };
   return objectRouter(
     {
-      ref,
-      resource: "ingresses.networking.k8s.io",
-      madeUpBy: "give spec.ingressRef another Ingress",
+      ...second.route,
       isLeft: (live) => liveRoutes(live, primary, ours) !== undefined,
-      failed: (doing, cause) => {
-        const words = {
-          find: "query error:",
-          read: "get query error:",
-          create: "create error:",
-          mend: "update error:",
-        };
-        return `${text} ${{ ...words, set: "update error" }[doing]} ${cause}`;
-      },
-      begin: async () => {
-        refuseLacking(canary, "skipper");
-        await source.read();
-      },
       traffic: (live) => liveRoutes(live, primary, ours),
-      missing: `${text} could not get weights[primarySvcName]`,
+      missing: `${second.text} could not get weights[primarySvcName]`,
       wanted: async (routes, live) => {
         const found = await source.read();
         const others = live?.metadata.annotations ?? copiedAnnotations(found);
@@ -62,8 +43,8 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
         const live = await view.find("read");
         if (live === undefined || !isOwned(live, canary)) return;
         const options = { uid: live.metadata.uid, propagation: "Background" } as const;
-        const deleted = deps.cluster.delete(ref, options, deps.signal);
-        await told(deleted, (cause) => `${text} unable to remove canary ingress: ${cause}`);
+        const deleted = deps.cluster.delete(second.route.ref, options, deps.signal);
+        await told(deleted, (cause) => `${second.text} unable to remove canary ingress: ${cause}`);
       },
     },
     canary,

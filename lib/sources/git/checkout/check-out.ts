@@ -19,7 +19,7 @@ export interface CheckedOut {
   readonly gitmodules?: string;
 }
 
-/** As Linux: a longer link leads nowhere. */
+/** As in Linux, which follows no longer link. */
 const maxLinkBytes = 4_096;
 
 /**

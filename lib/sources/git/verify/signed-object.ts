@@ -4,7 +4,7 @@ import { GitSignatureFault } from "./git-signature-fault.ts";
 /** A commit or tag of git, divided into what was signed and the signature of it. */
 export interface SignedObject {
   readonly type: "commit" | "tag";
-  /** The bytes that the signature is made of. */
+  /** The bytes of the signature. */
   readonly payload: Uint8Array;
   /** In armor; empty if the object is not signed. */
   readonly signature: string;

@@ -145,7 +145,7 @@ function pair(value: Buffer): [Buffer, Buffer] {
 
 const userPresence = 0x01;
 
-/** What a security key signs in place of `data` (OpenSSH, PROTOCOL.u2f). A user must have touched it. */
+/** The bytes that a security key signs in place of `data` (OpenSSH, PROTOCOL.u2f). A user must have touched the key. */
 function byHardware(application: string, data: Buffer, signature: WireReader): Buffer {
   const rest = signature.take(5);
   if (((rest[0] ?? 0) & userPresence) === 0) {

@@ -47,7 +47,7 @@ export async function verifySignature(
   }
 }
 
-/** What the armor says that the signature is. */
+/** The type of the signature by its armor. */
 function signatureType(signature: string): keyof typeof armors | "empty" | "unknown" {
   if (signature === "") return "empty";
   const types = ["openpgp", "ssh", "x509"] as const;

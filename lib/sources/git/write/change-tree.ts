@@ -77,7 +77,7 @@ interface Folder {
 
 interface Work {
   readonly objects: NewObjects;
-  /** What the trees may still have, all together. */
+  /** How much more all trees together may have. */
   readonly budget: { entries: number };
   readonly slices: TimeSlices;
 }

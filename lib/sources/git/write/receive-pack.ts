@@ -4,12 +4,12 @@ import { safeText } from "../../../core/safe-text.ts";
 import { GitFault } from "../git-fault.ts";
 import { brokeOff, faultOfServer, flushPkt, type PktReader, pktReader, pktText, textOf } from "../pkt-line.ts";
 
-/** What a reference names before it is there. */
+/** The old value of a new reference. */
 export const zeroOid = "0".repeat(40);
 
 /** The limit for the server's report about one push. */
 export const maxReportBytes = 1024 * 1024;
-/** The limit for the server's messages beside the report, in characters. What a hook prints beyond that is left out. */
+/** The limit for the server's messages apart from the report, in characters. Longer output of a hook is cut off. */
 const keptMessageChars = 64 * 1024;
 /** The limit for the server's text in an error. */
 const maxShownBytes = 1_024;
@@ -58,7 +58,7 @@ function checkedOption(option: string): string {
   throw new GitFault("refused", `the push option ${shown} has a line feed or NUL character, which git does not send`);
 }
 
-/** What a server says about a push. */
+/** The server's answer to a push. */
 export interface PushReport {
   /** Why it could not read the pack; undefined if it has. */
   readonly unpackFault: string | undefined;

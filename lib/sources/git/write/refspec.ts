@@ -53,7 +53,7 @@ function stars(text: string): number {
   return text.split("*").length - 1;
 }
 
-/** What the star in the source stands for; undefined if the source does not match. */
+/** The text that the star in the source matches; undefined if the source does not match. */
 function partOf(source: string, name: string): string | undefined {
   const star = source.indexOf("*");
   if (star === -1) return source === name ? "" : undefined;

@@ -13,7 +13,7 @@ export const maxBundleBytes = 2 * 1024 * 1024;
 export const maxBundleEntries = 10;
 /** The limit for a certificate or a timestamp in base64, which have about 1 KB and 6 KB. */
 export const maxBundlePartChars = 64 * 1024;
-/** What a statement is about; a signature of cosign is about one artifact. */
+/** The subject of a statement. A signature of cosign has one artifact as its subject. */
 export const maxStatementSubjects = 10_000;
 
 const bundleType = "application/vnd.dev.sigstore.bundle";
@@ -26,7 +26,7 @@ const Descriptor = z.object({
 const Manifest = z.object({ layers: z.array(z.object({ mediaType: z.string(), digest: z.string() })).length(1) });
 const Subject = z.object({ digest: z.record(z.string(), z.string()).default({}) });
 const Statement = z.object({ subject: limitedList(Subject, maxStatementSubjects) });
-/** What of a bundle is counted before anything reads it as a whole. */
+/** The parts of a bundle that are counted before it is parsed as a whole. */
 const part = z.string().max(maxBundlePartChars);
 const Counted = z.object({
   verificationMaterial: z.object({

@@ -64,7 +64,7 @@ export async function verifyKeyless(
 interface Check {
   readonly verifier: Verifier;
   readonly checkIdentity: ReturnType<typeof identityCheck>;
-  /** What a signature without an envelope signs. */
+  /** The bytes that a signature without an envelope signs. */
   readonly signed?: Uint8Array;
 }
 

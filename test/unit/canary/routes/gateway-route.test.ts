@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StepFault } from "../../../../lib/canary/step-fault.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
-import { smallDefinition } from "./small-definition.ts";
+import { smallDefinition } from "../../../doubles/small-definition.ts";
 
 const group = "gateway.networking.k8s.io";
 const worldOf = routesWorlds("gateway", [smallDefinition(group, "HTTPRoute", "httproutes", ["v1", "v1beta1"])]);

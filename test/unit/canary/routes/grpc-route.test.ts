@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
-import { smallDefinition } from "./small-definition.ts";
+import { smallDefinition } from "../../../doubles/small-definition.ts";
 
 const group = "gateway.networking.k8s.io";
 const worldOf = routesWorlds("grpc", [

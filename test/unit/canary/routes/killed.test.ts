@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
-import { smallDefinition } from "./small-definition.ts";
+import { smallDefinition } from "../../../doubles/small-definition.ts";
 
 const worldOf = routesWorlds("killed", [
   smallDefinition("gateway.networking.k8s.io", "HTTPRoute", "httproutes", ["v1"]),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
-import { smallDefinition } from "./small-definition.ts";
+import { smallDefinition } from "../../../doubles/small-definition.ts";
 
 /** Worlds with the definitions of all providers but Istio and Gateway API. Called once in each test file, whose hooks start and end them. */
 export const providerWorlds = () =>

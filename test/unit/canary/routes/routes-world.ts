@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { beforeAll } from "vitest";
 import { CanarySpec, CanaryStatus } from "../../../../lib/api/canary.ts";
 import { originalsAnnotation } from "../../../../lib/api/names.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
@@ -13,7 +13,7 @@ import type { LiveObject, Manifest } from "../../../../lib/core/manifest.ts";
 import { refOf } from "../../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
 
@@ -56,17 +56,14 @@ const served: JsonObject = { port: 9898, gatewayRefs: [{ name: "edge", namespace
 
 /** A cluster with these definitions for all tests of the file that calls this. */
 export function routesWorlds(prefix: string, definitions: readonly Manifest[]) {
-  let embedded: EmbeddedCluster | undefined;
+  const embedded = fileCluster({ definitions: false, controllers: false });
   let count = 0;
   beforeAll(async () => {
-    embedded = await embeddedCluster({ definitions: false, controllers: false });
     for (const definition of definitions) {
       await embedded.cluster.create(definition, { manager: "test" }, signal);
     }
   });
-  afterAll(() => embedded?.[Symbol.asyncDispose]());
   return async (): Promise<RoutesWorld> => {
-    if (embedded === undefined) throw new Error("asked for before the tests began");
     const namespace = `${prefix}-${count++}`;
     const { cluster } = embedded;
     await cluster.create(

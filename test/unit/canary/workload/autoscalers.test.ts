@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { canaryUid, putDefinition, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ definitions: false, controllers: false });
 let spaces = 0;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
   await putDefinition(embedded.cluster, {
     group: "keda.sh",
     version: "v1alpha1",
@@ -15,7 +14,6 @@ beforeAll(async () => {
     plural: "scaledobjects",
   });
 });
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const world = async (): Promise<WorkloadWorld> => await workloadWorld(embedded.cluster, `autoscaler-${spaces++}`);
 const owner = [{ kind: "Canary", uid: canaryUid, controller: true }];

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ definitions: false, controllers: false });
 let spaces = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const target = { spec: { targetRef: { apiVersion: "apps/v1", kind: "DaemonSet", name: "agent" } } };
 const noNode = { "flagger.app/scale-to-zero": "true" };

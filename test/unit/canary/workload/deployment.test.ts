@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { StepMemory } from "../../../../lib/canary/canary-deps.ts";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { canaryUid, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ definitions: false, controllers: false });
 let spaces = 0;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const container = { name: "podinfod", image: "podinfo:1", ports: [{ name: "http", containerPort: 9898 }] };
 

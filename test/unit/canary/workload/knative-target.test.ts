@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { putDefinition, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({ definitions: false, controllers: false });
 let spaces = 0;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
   await putDefinition(embedded.cluster, { ...group, kind: "Service", plural: "services" });
   await putDefinition(embedded.cluster, { ...group, kind: "Revision", plural: "revisions" });
 });
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 const group = { group: "serving.knative.dev", version: "v1" };
 const apiVersion = "serving.knative.dev/v1";

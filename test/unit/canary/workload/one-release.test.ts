@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
-let embedded: EmbeddedCluster;
-beforeAll(async () => {
-  embedded = await embeddedCluster();
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
+const embedded = fileCluster();
 
 const replicasOf = async (one: WorkloadWorld, name: string) =>
   objectAt(await one.get("apps/v1", "Deployment", name), "status")["availableReplicas"] ?? 0;

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { only } from "../../../../lib/canary/workload/fields.ts";
 import { isJsonObject, toJsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../../lib/core/manifest.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { canaryUid, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
 const Recorded = z.custom<Manifest>(isJsonObject);
@@ -22,11 +22,7 @@ function recording(name: string) {
   return Recording.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
-let embedded: EmbeddedCluster;
-beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
+const embedded = fileCluster({ definitions: false, controllers: false });
 
 /** An object as the recordings have it. */
 function recordable(live: LiveObject | undefined, ids: Map<string, string>): unknown {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { CanaryStatus } from "../../../../lib/api/canary.ts";
 import { defaultCanarySettings } from "../../../../lib/canary/settings.ts";
@@ -11,7 +11,7 @@ import { canaryFlow } from "../../../../lib/flows/canary/canary-flow.ts";
 import { canaryParts } from "../../../../lib/flows/canary/real-parts.ts";
 import { untilDeadline } from "../../../deadline.ts";
 import { checkedLease } from "../../../doubles/checked-lease.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { noCanaryHttp } from "../../../doubles/no-canary-http.ts";
 import { recordedLog } from "../../../doubles/recorded-log.ts";
 import { recordedMetrics } from "../../../doubles/recorded-metrics.ts";
@@ -29,16 +29,14 @@ const Reached = z.object({
 const { signal } = new AbortController();
 const namespace = "apps";
 const deployment = { group: "apps", version: "v1", kind: "Deployment", namespace } as const;
-let embedded: EmbeddedCluster;
+const embedded = fileCluster({
+  observe: ({ verb, path }) => void requests.push(`${verb} ${path}`),
+});
 let requests: string[] = [];
 
 beforeAll(async () => {
-  embedded = await embeddedCluster({
-    observe: ({ verb, path }) => void requests.push(`${verb} ${path}`),
-  });
   await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
 });
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 async function apply(manifest: Manifest) {
   await embedded.cluster.apply(manifest, { manager: "test", force: true }, signal);

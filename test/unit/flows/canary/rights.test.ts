@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { CanaryStatus } from "../../../../lib/api/canary.ts";
 import { defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
@@ -8,7 +8,7 @@ import type { Flow } from "../../../../lib/core/ports/run.ts";
 import { canaryKind } from "../../../../lib/flows/kinds/canary.ts";
 import type { FlowParts } from "../../../../lib/flows/kinds/kind.ts";
 import { untilDeadline } from "../../../deadline.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { noCanaryHttp } from "../../../doubles/no-canary-http.ts";
 import { partOf } from "../../../doubles/part-of.ts";
 import { recordedLog } from "../../../doubles/recorded-log.ts";
@@ -17,11 +17,7 @@ import { steppedClock } from "../../../doubles/stepped-clock.ts";
 
 const { signal } = new AbortController();
 const key = { cluster: "here", group: "flagger.app", kind: "Canary", namespace: "apps", name: "podinfo" };
-let embedded: EmbeddedCluster;
-beforeAll(async () => {
-  embedded = await embeddedCluster();
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
+const embedded = fileCluster();
 
 const none = async () => [];
 

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { image, Killed, policyWorld } from "./policy-world.ts";
 
 const { signal } = new AbortController();
-let embedded: EmbeddedCluster;
+const embedded = fileCluster();
 let spaces = 0;
-
-beforeAll(async () => {
-  embedded = await embeddedCluster();
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
 
 async function namespaceOf(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
   const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };

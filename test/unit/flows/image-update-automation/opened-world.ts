@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterEach } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { fileCluster } from "../../../doubles/file-cluster.ts";
 import { type AutomationWorld, automationWorld, marked } from "./automation-world.ts";
 
 const { signal } = new AbortController();
@@ -23,19 +23,14 @@ export const appAt = (one: AutomationWorld, tag: string): string =>
 
 /** A cluster for all tests of the file that calls this, with a namespace and repository for each scene. */
 export function automationScenes(prefix: string) {
-  let embedded: EmbeddedCluster | undefined;
+  const embedded = fileCluster();
   let spaces = 0;
   const open: AsyncDisposable[] = [];
-  beforeAll(async () => {
-    embedded = await embeddedCluster();
-  });
   afterEach(async () => {
     for (const one of open.splice(0)) await one[Symbol.asyncDispose]();
   });
-  afterAll(() => embedded?.[Symbol.asyncDispose]());
 
   async function world(): Promise<AutomationWorld> {
-    if (embedded === undefined) throw new Error("asked for before the tests began");
     const namespace = `${prefix}-${spaces++}`;
     const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
     await embedded.cluster.create(manifest, { manager: "test" }, signal);

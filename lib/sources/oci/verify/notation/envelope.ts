@@ -22,7 +22,7 @@ export interface Envelope {
   /** Milliseconds since 1970. */
   readonly signingTime: number;
   readonly expiry: number | undefined;
-  /** Signed attributes that a reader has to understand, beside those above. */
+  /** Further signed attributes that a reader has to understand. */
   readonly criticalAttributes: readonly string[];
   /** DER, from the signer's to the root. */
   readonly chain: readonly Uint8Array[];

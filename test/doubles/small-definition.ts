@@ -1,4 +1,4 @@
-import type { Manifest } from "../../../../lib/core/manifest.ts";
+import type { Manifest } from "../../lib/core/manifest.ts";
 
 /** A definition of a kind that takes any spec. For kinds whose own definition is not what the test is about. */
 export function smallDefinition(
