@@ -214,7 +214,7 @@ export const notifyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a Provider has no timeout",
-        find: "await orAborted(provider.post(event, either), either);",
+        find: "await orAborted(provider.post(event, limit.signal), limit.signal);",
         replace: "await provider.post(event, signal);",
       },
     ],
