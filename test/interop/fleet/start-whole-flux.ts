@@ -22,6 +22,8 @@ interface WholeFluxOptions extends BuiltFlux {
 export interface WholeFlux extends AsyncDisposable {
   /** Where notification-controller takes webhooks: `http://127.0.0.1:PORT`. */
   readonly receiver: string;
+  /** Where notification-controller takes events, if it runs: `http://127.0.0.1:PORT/`. */
+  readonly events: string;
   /** The process of each controller. */
   readonly processes: Readonly<Record<string, number>>;
 }
@@ -76,7 +78,12 @@ export async function startWholeFlux(
     await start(name, () => telling);
   }
   const all = running.move();
-  return { receiver: `http://127.0.0.1:${hooks}`, processes, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return {
+    receiver: `http://127.0.0.1:${hooks}`,
+    events: `http://127.0.0.1:${events}/`,
+    processes,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
 }
 
 const WithArtifact = z.object({
