@@ -220,6 +220,17 @@ export const notifyFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/notify/providers/pagerduty.ts",
+    tests: ["test/unit/notify/providers.test.ts"],
+    faults: [
+      {
+        what: "PagerDuty gets no metadata instead of an empty map",
+        find: "metadata: new Map(Object.entries(metadata))",
+        replace: "...(Object.keys(metadata).length === 0 ? {} : { metadata: new Map(Object.entries(metadata)) })",
+      },
+    ],
+  },
+  {
     file: "local/recent-notifications.ts",
     tests: ["test/unit/local/recent-notifications.test.ts"],
     faults: [
