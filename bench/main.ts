@@ -18,6 +18,7 @@ import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
+import { notificationPeer } from "./notification-peer.ts";
 import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
@@ -55,6 +56,7 @@ const benches = {
   unchangedSource,
   helmIndex,
   notifications,
+  notificationPeer,
   canaries: () => advancingCanaries(200),
   thousandCanaries: () => advancingCanaries(1_000),
   canaryPeer,

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { z } from "zod";
 import { homeNetwork } from "../lib/core/network/network-policy.ts";
@@ -9,28 +10,19 @@ import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { deliverNotifications } from "../lib/notify/deliver.ts";
 import { dispatchEvent } from "../lib/notify/dispatch.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
-import type { NotificationEvent } from "../lib/notify/notification-event.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { startNotifications } from "../local/notifications.ts";
 import { openStores } from "../local/state/open-stores.ts";
 import { openStateDatabase } from "../local/state/state-database.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
+import { eventOf, Load } from "./notification-load.ts";
 
 /**
  * What sends the events of `sluice local`, in a process of its own, so that its memory and processor time are its own. Gets a
  * {@link Task} as its argument, and tells by IPC what it has used when its parent says that everything has arrived.
  */
-const Task = z.object({
-  kubeconfig: z.string(),
-  folder: z.string(),
-  events: z.int(),
-  /** Pause after each event, in milliseconds; 0: all at once. */
-  gapMs: z.number(),
-  alerts: z.int(),
-  /** Whether an event is for one of the Alerts; otherwise for all. */
-  isForOne: z.boolean(),
-});
+const Task = Load.extend({ kubeconfig: z.string(), folder: z.string() });
 export type Task = z.infer<typeof Task>;
 
 const cluster = "bench";
@@ -60,35 +52,15 @@ const queue = startNotifications({ ...common, deliver }, signal);
 const alerts = listedAlerts(systemClock);
 const deps = { ...common, alerts, windows: stores.eventWindows, groups: stores.causeGroups, queue };
 
-/** The moment is in the message: the provider compares it with its own, by the machine's monotonic clock. */
-function eventOf(index: number): NotificationEvent {
-  return {
-    involvedObject: {
-      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
-      kind: "Kustomization",
-      namespace: "default",
-      name: task.isForOne ? `app-${index % task.alerts}` : "app",
-      uid: "00000000-0000-0000-0000-000000000000",
-      resourceVersion: "1",
-    },
-    severity: "info",
-    timestamp: new Date().toISOString(),
-    message: `${index} at ${process.hrtime.bigint()}`,
-    reason: "ReconciliationSucceeded",
-    reportingController: "kustomize-controller",
-    reportingInstance: "bench",
-  };
-}
-
 // The Alerts are listed, and what is loaded once is loaded.
-await dispatchEvent(cluster, eventOf(-1), undefined, deps, signal).catch((error: unknown) => {
+await dispatchEvent(cluster, eventOf(-1, task), undefined, deps, signal).catch((error: unknown) => {
   if (!(error instanceof ApiError)) throw error;
 });
 await systemClock.sleep(500, signal);
 const begun = process.cpuUsage();
 const sending: Promise<unknown>[] = [];
 for (let index = 0; index < task.events; index++) {
-  const sent = dispatchEvent(cluster, eventOf(index), undefined, deps, signal);
+  const sent = dispatchEvent(cluster, eventOf(index, task), undefined, deps, signal);
   if (task.gapMs === 0) {
     sending.push(sent);
     continue;
@@ -99,7 +71,9 @@ for (let index = 0; index < task.events; index++) {
 await Promise.all(sending);
 process.once("message", () => {
   const { user, system } = process.cpuUsage(begun);
-  const used = { cpuMs: (user + system) / 1_000, megabytes: process.resourceUsage().maxRSS / 1_000 };
+  const megabytes = (process.resourceUsage().maxRSS * 1.024) / 1_000;
+  const openFiles = readdirSync("/proc/self/fd").length;
+  const used = { cpuMs: (user + system) / 1_000, megabytes, openFiles };
   process.send?.(used, () => process.disconnect());
   stopped.abort();
   http.close();

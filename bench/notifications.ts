@@ -1,14 +1,12 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { declaredAlert } from "../lib/api/kinds/alert.ts";
 import { declaredNotificationProvider } from "../lib/api/kinds/notification-provider.ts";
+import type { Cluster } from "../lib/core/ports/cluster.ts";
 import { customResourceDefinition } from "../lib/definitions/custom-resource-definition.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
@@ -16,19 +14,19 @@ import { systemClock } from "../lib/process/system-clock.ts";
 import { startEmbeddedCluster } from "../local/start-embedded-cluster.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
 import { type Figure, figure } from "./figure.ts";
+import { applyAlerts, type Load, loads, startReceiver } from "./notification-load.ts";
 import type { Task } from "./notifications-process.ts";
 
-const alerts = 10;
-const patienceMs = 120_000;
 const rounds = 3;
-const Used = z.object({ cpuMs: z.number(), megabytes: z.number() });
-const Posted = z.object({ message: z.string() });
+const Used = z.object({ cpuMs: z.number(), megabytes: z.number(), openFiles: z.int() });
 
-const cases = [
-  { title: "one event every 5 ms to one of ten Alerts", events: 400, gapMs: 5, isForOne: true },
-  { title: "2,000 events at once, each to one of ten Alerts", events: 2_000, gapMs: 0, isForOne: true },
-  { title: "2,000 events at once, each to ten Alerts", events: 2_000, gapMs: 0, isForOne: false },
-] as const;
+/** What a round of a load has taken. */
+export interface Round extends z.infer<typeof Used> {
+  /** From each event to its request at the Provider, in milliseconds. */
+  readonly waits: readonly number[];
+  /** Connections to the Providers at the same time. */
+  readonly connections: number;
+}
 
 /**
  * Notifications at home: from an event to the request at a Provider of type generic on loopback, with the Kubernetes API in another
@@ -36,97 +34,85 @@ const cases = [
  */
 export async function notifications(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const { title, events, gapMs, isForOne } of cases) {
-    const seen = { waits: [] as number[], all: [] as number[], cpu: [] as number[], memory: [] as number[] };
-    for (let round = 0; round < rounds; round++) {
-      const { waits, allMs, cpuMs, megabytes } = await measured({ events, gapMs, alerts, isForOne });
-      seen.waits.push(...waits);
-      seen.all.push(allMs);
-      seen.cpu.push(cpuMs);
-      seen.memory.push(megabytes);
-    }
-    if (gapMs > 0) figures.push(figure(`${title}, event to request at the Provider`, "ms", seen.waits));
-    else figures.push(figure(`${title}, until the last request`, "ms", seen.all));
-    figures.push(figure(`${title}, processor time`, "ms", seen.cpu));
-    figures.push(figure(`${title}, peak of memory`, "MB", seen.memory));
-  }
+  for (const load of loads) figures.push(...(await figuresOf("", load, () => onEmbeddedCluster(load))));
   return figures;
 }
 
-async function measured(of: Pick<Task, "alerts" | "events" | "gapMs" | "isForOne">) {
+/** The figures of three rounds of a load. */
+export async function figuresOf(by: string, { gapMs, title }: Load, measure: () => Promise<Round>): Promise<Figure[]> {
+  const measured: Round[] = [];
+  for (let round = 0; round < rounds; round++) measured.push(await measure());
+  const all = measured.map(({ waits }) => waits.reduce((most, one) => Math.max(most, one), 0));
+  const waits = measured.flatMap((one) => one.waits);
+  return [
+    gapMs > 0
+      ? figure(`${by}${title}, event to request at the Provider`, "ms", waits)
+      : figure(`${by}${title}, until the last request`, "ms", all),
+    figure(
+      `${by}${title}, processor time`,
+      "ms",
+      measured.map(({ cpuMs }) => cpuMs),
+    ),
+    figure(
+      `${by}${title}, peak of memory`,
+      "MB",
+      measured.map(({ megabytes }) => megabytes),
+    ),
+    figure(
+      `${by}${title}, open files at the end`,
+      "files",
+      measured.map(({ openFiles }) => openFiles),
+    ),
+    figure(
+      `${by}${title}, connections to the Providers`,
+      "connections",
+      measured.map((one) => one.connections),
+    ),
+  ];
+}
+
+async function onEmbeddedCluster(load: Load): Promise<Round> {
   await using open = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "sluice-notifications-"));
   open.defer(() => rm(folder, { recursive: true, force: true }));
-  const expected = of.events * (of.isForOne ? 1 : of.alerts);
-  const waits: number[] = [];
-  const arrived = Promise.withResolvers<void>();
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      response.end();
-      const [, index, sentAt] = /^(-?\d+) at (\d+)$/.exec(Posted.parse(JSON.parse(body)).message) ?? [];
-      if (Number(index) < 0) return;
-      waits.push(Number(process.hrtime.bigint() - BigInt(sentAt ?? 0)) / 1_000_000);
-      if (waits.length === expected) arrived.resolve();
-    });
+  const server = await startEmbeddedCluster({ stateFolder: folder, port: 0, names: [], log: silentLog });
+  open.defer(() => server.close());
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  const config = await readKubeconfig({ file: kubeconfig, env: {}, homeDir: homedir() });
+  const cluster = connect(config, { clock: systemClock, env: {} });
+  open.defer(() => cluster.close());
+  await installKinds(cluster);
+  return await sluiceRound(load, { cluster, folder, kubeconfig });
+}
+
+async function installKinds(cluster: Cluster): Promise<void> {
+  const Definition = z.looseObject({
+    ...{ apiVersion: z.string(), kind: z.string() },
+    metadata: z.looseObject({ name: z.string() }),
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  open.defer(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the Provider has no port");
-  const kubeconfig = await clusterWith(of, `http://127.0.0.1:${address.port}`, folder, open);
-  const task: Task = { ...of, kubeconfig, folder };
+  const options = { manager: "bench", force: true };
+  for (const declared of [declaredAlert, declaredNotificationProvider]) {
+    const definition = Definition.parse(await customResourceDefinition(declared));
+    await cluster.apply(definition, options, AbortSignal.timeout(60_000));
+  }
+}
+
+/** A round of what sends the events of `sluice local`, in a process of its own. The cluster has the kinds. */
+export async function sluiceRound(
+  load: Load,
+  { cluster, folder, kubeconfig }: { readonly cluster: Cluster; readonly folder: string; readonly kubeconfig: string },
+): Promise<Round> {
+  await using open = new AsyncDisposableStack();
+  const receiver = await startReceiver(load, open);
+  await applyAlerts(load, receiver.address, cluster);
+  const task: Task = { ...load, kubeconfig, folder };
   const child = fork(join(import.meta.dirname, "notifications-process.ts"), [JSON.stringify(task)]);
   open.defer(() => void child.kill());
-  await orLate(arrived.promise, () => `${waits.length} of ${expected} notifications have arrived`);
+  await receiver.all();
   const ended = once(child, "exit");
   child.send("done");
   const [used] = z.array(z.unknown()).parse(await once(child, "message"));
   await ended;
-  return { waits, allMs: waits.reduce((most, one) => Math.max(most, one), 0), ...Used.parse(used) };
-}
-
-async function orLate(work: Promise<void>, why: () => string): Promise<void> {
-  const timer = setTimeout(patienceMs);
-  const isLate = await Promise.race([work.then(() => false), timer.then(() => true)]);
-  if (isLate) throw new Error(`${why()} within ${patienceMs / 1_000} s`);
-}
-
-async function clusterWith(
-  { alerts: count, isForOne }: Pick<Task, "alerts" | "isForOne">,
-  address: string,
-  folder: string,
-  open: AsyncDisposableStack,
-): Promise<string> {
-  const server = await startEmbeddedCluster({ stateFolder: folder, port: 0, names: [], log: silentLog });
-  open.defer(() => server.close());
-  const file = join(folder, "kubeconfig");
-  await writeFile(file, server.kubeconfig(), { mode: 0o600 });
-  const config = await readKubeconfig({ file, env: {}, homeDir: homedir() });
-  const cluster = connect(config, { clock: systemClock, env: {} });
-  open.defer(() => cluster.close());
-  const signal = AbortSignal.timeout(patienceMs);
-  const options = { manager: "bench", force: true };
-  for (const declared of [declaredAlert, declaredNotificationProvider]) {
-    await cluster.apply(
-      z
-        .looseObject({ apiVersion: z.string(), kind: z.string(), metadata: z.looseObject({ name: z.string() }) })
-        .parse(await customResourceDefinition(declared)),
-      options,
-      signal,
-    );
-  }
-  const apiVersion = "notification.toolkit.fluxcd.io/v1beta3";
-  for (let index = 0; index < count; index++) {
-    const metadata = { name: `alert-${index}`, namespace: "default" };
-    const name = isForOne ? `app-${index}` : "app";
-    await cluster.apply(
-      { apiVersion, kind: "Provider", metadata, spec: { type: "generic", address: `${address}/${index}` } },
-      options,
-      signal,
-    );
-    const spec = { providerRef: { name: metadata.name }, eventSources: [{ kind: "Kustomization", name }] };
-    await cluster.apply({ apiVersion, kind: "Alert", metadata, spec }, options, signal);
-  }
-  return file;
+  return { waits: receiver.waits, connections: receiver.connections(), ...Used.parse(used) };
 }

@@ -5,9 +5,15 @@ const ownHeaders: ReadonlySet<string> = new Set(["content-length", "host", "trai
 export function goHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase()));
   return Object.fromEntries(
-    sent.map(([name, value]) => [name, Buffer.from(value.replaceAll(/^[ \t]+|[ \t]+$/g, "")).toString("latin1")]),
+    sent.map(([name, value]) => [
+      name,
+      isSentAsIs.test(value) ? value : Buffer.from(value.replaceAll(/^[ \t]+|[ \t]+$/g, "")).toString("latin1"),
+    ]),
   );
 }
+
+/** ASCII without space at its ends, as most headers are. */
+const isSentAsIs = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** The error of Go's client for headers that it does not send, without a value; undefined for valid headers. Pure. */
 export function goHeaderFault(headers: Readonly<Record<string, string>>): string | undefined {

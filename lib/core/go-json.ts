@@ -13,21 +13,25 @@ export type GoValue =
  * the keys of a map are sorted by their bytes, and half a surrogate pair is U+FFFD. Fields that are undefined are left out. Pure.
  */
 export function goJson(value: GoValue): string {
-  if (value === null || typeof value === "boolean" || typeof value === "number") return JSON.stringify(value);
-  if (typeof value === "string") return quoted(value);
-  if (isList(value)) return `[${value.map(goJson).join(",")}]`;
-  const fields: readonly (readonly [string, GoValue | undefined])[] = isMap(value)
-    ? [...value].toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    : Object.entries(value);
-  const written = fields.flatMap(([key, field]) => (field === undefined ? [] : [`${quoted(key)}:${goJson(field)}`]));
-  return `{${written.join(",")}}`;
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replaceAll(
+  // Once for the whole text: these characters stand in strings only.
+  return written(value).replaceAll(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+function written(value: GoValue): string {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return JSON.stringify(value);
+  if (typeof value === "string") return JSON.stringify(value.toWellFormed());
+  if (isList(value)) return `[${value.map(written).join(",")}]`;
+  const fields: readonly (readonly [string, GoValue | undefined])[] = isMap(value)
+    ? [...value].toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    : Object.entries(value);
+  const parts: string[] = [];
+  for (const [key, field] of fields) {
+    if (field !== undefined) parts.push(`${JSON.stringify(key.toWellFormed())}:${written(field)}`);
+  }
+  return `{${parts.join(",")}}`;
 }
 
 function isList(value: object): value is readonly GoValue[] {

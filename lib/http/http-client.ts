@@ -3,19 +3,14 @@ import type { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { messageOf } from "../core/failure.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
-import {
-  type HttpRequest,
-  type HttpStreams,
-  type Outbound,
-  type TlsTrust,
-  trustElsewhere,
-} from "../core/ports/http.ts";
+import { type HttpRequest, type Outbound, type TlsTrust, trustElsewhere } from "../core/ports/http.ts";
 import { dialer } from "./dial.ts";
+import { type Bounds, boundsOf } from "./exchange-bounds.ts";
 import { assertAllowed, guardedLookup, type Resolve } from "./guarded-lookup.ts";
 import { failed, targetOf } from "./http-failure.ts";
 import { Agent } from "./node-http.ts";
 import { retire } from "./retire-agent.ts";
-import { boundsOf, bytesOf, sendOnce } from "./send-request.ts";
+import { type Answered, readBody, sendOnce, wholeBody } from "./send-request.ts";
 import { tlsOptions } from "./tls.ts";
 
 const maxSockets = 32;
@@ -54,8 +49,8 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
     return agent;
   };
 
-  const open: HttpStreams["open"] = async (request, signal) => {
-    const bounds = boundsOf(request, signal);
+  /** The answer after all redirects. */
+  const answerTo = async (request: HttpRequest, bounds: Bounds): Promise<Answered> => {
     let url = new URL(request.url);
     let current = request;
     for (let redirects = 0; ; redirects++) {
@@ -81,7 +76,7 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
       const followed = request.method === "GET" || request.method === "HEAD";
       if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
       // To its end, so that the connection is kept.
-      await bytesOf(response.body);
+      await wholeBody(response, request, bounds);
       if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
       if (next === undefined || !isFollowed(next, url)) {
@@ -94,11 +89,30 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
 
   return {
     dial,
-    open,
+    async open(request, signal) {
+      const bounds = boundsOf(request, signal);
+      try {
+        const answered = await answerTo(request, bounds);
+        const { incoming, url, ...head } = answered;
+        const end = (): void => {
+          bounds.release();
+          incoming.destroy();
+        };
+        return { ...head, url: url.href, body: readBody(answered, request, bounds), [Symbol.dispose]: end };
+      } catch (error) {
+        bounds.release();
+        throw error;
+      }
+    },
     async send(request, signal) {
-      using stream = await open(request, signal);
-      const { url, status, headers } = stream;
-      return { url, status, headers, body: await bytesOf(stream.body) };
+      const bounds = boundsOf(request, signal);
+      try {
+        const answered = await answerTo(request, bounds);
+        const { headers, status, url } = answered;
+        return { url: url.href, status, headers, body: await wholeBody(answered, request, bounds) };
+      } finally {
+        bounds.release();
+      }
     },
     close() {
       plain.destroy();

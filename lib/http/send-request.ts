@@ -2,30 +2,17 @@ import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:ht
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { messageOf } from "../core/failure.ts";
-import { HttpError, type HttpRequest, type HttpStream } from "../core/ports/http.ts";
+import { HttpError, type HttpRequest, type HttpResponse } from "../core/ports/http.ts";
+import type { Bounds } from "./exchange-bounds.ts";
 import { failed, noAnswer } from "./http-failure.ts";
 import { request as requestHttp } from "./node-http.ts";
 import { forwardedHeaders, isForwarded } from "./proxy-address.ts";
 import { shownCertificate } from "./tls.ts";
 
-/** What ends an exchange early. */
-interface Bounds {
-  readonly signal: AbortSignal;
-  /** Throws the reason of the caller's signal, or the {@link HttpError} of the time limit, if one of them has ended it. */
-  throwIfEnded(cause: unknown): void;
-}
-
-/** The time limit of a request, beside the signal of its caller. */
-export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  return {
-    signal: AbortSignal.any([signal, timeout]),
-    throwIfEnded(cause) {
-      signal.throwIfAborted();
-      if (!timeout.aborted) return;
-      throw failed("timeout", request, new URL(request.url), `no answer within ${request.timeoutMs} ms`, cause);
-    },
-  };
+/** An answer whose body was not read yet. */
+export interface Answered extends Pick<HttpResponse, "headers" | "status"> {
+  readonly url: URL;
+  readonly incoming: IncomingMessage;
 }
 
 /** The agent and the lookup for connections to one host. */
@@ -34,11 +21,11 @@ interface Route {
   readonly lookup: LookupFunction;
 }
 
-function begin(request: HttpRequest, url: URL, route: Route, { signal }: Bounds): ClientRequest {
+function begin(request: HttpRequest, url: URL, route: Route): ClientRequest {
   const start = url.protocol === "http:" ? requestHttp : requestHttps;
   const { method, headers, body, proxy } = request;
   const length = body === undefined ? {} : { "content-length": body.length };
-  const options = { method, headers: { ...headers, ...length }, ...route, signal };
+  const options = { method, headers: { ...headers, ...length }, ...route };
   try {
     return isForwarded(url, proxy)
       ? start(url, { ...options, path: url.href, headers: { ...options.headers, ...forwardedHeaders(proxy) } })
@@ -61,9 +48,10 @@ export async function sendOnce(
   route: Route,
   bounds: Bounds,
   isRetry = false,
-): Promise<HttpStream> {
+): Promise<Answered> {
   const { method, body } = request;
-  const outgoing = begin(request, url, route, bounds);
+  const outgoing = begin(request, url, route);
+  bounds.end(outgoing);
   const shown = shownCertificate(outgoing);
   let incoming: IncomingMessage;
   try {
@@ -82,19 +70,13 @@ export async function sendOnce(
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined) answerHeaders[name] = typeof value === "string" ? value : value.join(", ");
   }
-  return {
-    status: incoming.statusCode ?? 0,
-    headers: answerHeaders,
-    url: url.href,
-    body: readBody(incoming, request, url, bounds),
-    [Symbol.dispose]: () => void incoming.destroy(),
-  };
+  return { status: incoming.statusCode ?? 0, headers: answerHeaders, url, incoming };
 }
 
-async function* readBody(
-  incoming: IncomingMessage,
+/** The body as it arrives. Throws as the port says. */
+export async function* readBody(
+  { incoming, url }: Answered,
   request: HttpRequest,
-  url: URL,
   bounds: Bounds,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
@@ -102,16 +84,48 @@ async function* readBody(
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > request.maxBytes) {
-        throw failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`);
-      }
+      if (bytes > request.maxBytes) throw tooLarge(request, url);
       yield chunk;
     }
   } catch (error) {
-    bounds.throwIfEnded(error);
-    if (error instanceof HttpError) throw error;
-    throw failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
+    throw brokenOff(error, request, url, bounds);
   }
+}
+
+/** The whole body. Uses events, not `for await`: for a short answer the iterator costs more than the request. Throws as the port says. */
+export function wholeBody({ incoming, url }: Answered, request: HttpRequest, bounds: Bounds): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  incoming.on("data", (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > request.maxBytes) incoming.destroy(tooLarge(request, url));
+    else chunks.push(chunk);
+  });
+  incoming.on("end", () => resolve(Buffer.concat(chunks, bytes)));
+  const fail = (error: unknown): void => {
+    try {
+      reject(brokenOff(error, request, url, bounds));
+    } catch (reason) {
+      reject(reason);
+    }
+  };
+  incoming.on("error", fail);
+  incoming.on("close", () => {
+    if (!incoming.complete) fail(new Error("aborted"));
+  });
+  return promise;
+}
+
+function tooLarge(request: HttpRequest, url: URL): HttpError {
+  return failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`);
+}
+
+/** Why a body did not come to its end. Throws instead if the exchange was ended early. */
+function brokenOff(error: unknown, request: HttpRequest, url: URL, bounds: Bounds): HttpError {
+  bounds.throwIfEnded(error);
+  if (error instanceof HttpError) return error;
+  return failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
 }
 
 function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
@@ -120,11 +134,4 @@ function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
     // Stays after the response too: an error without a listener would end the process.
     outgoing.on("error", reject);
   });
-}
-
-/** A whole body: {@link sendOnce} limits its length. */
-export async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

@@ -88,19 +88,27 @@ export async function postInTime(
   clock: Pick<Clock, "sleep">,
   signal: AbortSignal,
 ): Promise<void> {
+  signal.throwIfAborted();
+  // Not `AbortSignal.any`, which costs more than the event's JSON.
   const limit = new AbortController();
   const ended = new AbortController();
+  let late: Error | undefined;
+  const onAbort = (): void => limit.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
   const timer = clock.sleep(timeoutMs, ended.signal).then(
-    () => limit.abort(new Error(`context deadline exceeded${whyLate(timeoutMs)}`)),
+    () => {
+      late = new Error(`context deadline exceeded${whyLate(timeoutMs)}`);
+      limit.abort(late);
+    },
     () => undefined,
   );
   try {
-    const either = AbortSignal.any([signal, limit.signal]);
-    await orAborted(provider.post(event, either), either);
+    await orAborted(provider.post(event, limit.signal), limit.signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw limit.signal.aborted ? limit.signal.reason : error;
+    throw late ?? error;
   } finally {
+    signal.removeEventListener("abort", onAbort);
     ended.abort(over);
     await timer;
   }

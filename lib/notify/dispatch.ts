@@ -73,6 +73,8 @@ export async function dispatchEvent(
   if (!isFirst && relation?.kind !== "recovered") return "repeated";
   const mayBeOfGroup = relation?.kind === "waits" || relation?.kind === "recovered";
   const labelsOf = onceRead(event, home, signal);
+  // One for all Alerts: thousands of notifications may wait.
+  const kept = keepMetadata(event);
   const notifications: Notification[] = [];
   const afterwards: ((stop: AbortSignal) => Promise<void>)[] = [];
   for (const alert of concerned) {
@@ -86,8 +88,8 @@ export async function dispatchEvent(
     const provider = { namespace, name: spec.providerRef.name };
     for (const one of grouped.events) {
       // What stands for the event, or is sent beside it, is no copy of it to the queue.
-      const ofOne = one === event ? key : eventKey(one);
-      notifications.push({ cluster, alert: { namespace, name }, provider, eventKey: ofOne, event: keepMetadata(one) });
+      const of = one === event ? { eventKey: key, event: kept } : { eventKey: eventKey(one), event: keepMetadata(one) };
+      notifications.push({ cluster, alert: { namespace, name }, provider, ...of });
     }
   }
   if (notifications.length > 0) await queue.add(notifications, signal);

@@ -96,16 +96,19 @@ export async function sendMessage(
 ): Promise<HttpResponse> {
   const request = requestOf(message, rules);
   for (let attempt = 1; ; attempt++) {
-    const givenUp = `${request.method} ${shownUrl(request.url)} giving up after ${attempt} attempt(s)`;
+    const givenUp = (): string => `${request.method} ${shownUrl(request.url)} giving up after ${attempt} attempt(s)`;
     const outcome = await attemptOf(request, { parts, rules, wordsIfEnded: givenUp }, signal);
     const isFault = outcome instanceof HttpError;
     const isFinal = isFault ? !isTriedAgain(outcome) : !isBusy(outcome);
     if (isFinal && !isFault) return outcome;
     if (isFault && rules.saysAsGo === true) throwIfCutOff(outcome);
     if (isFinal || attempt >= rules.maxAttempts) {
-      throw new Error(`${givenUp}${isFault ? `: ${goWords(outcome, request, rules)}` : statusWords(outcome, rules)}`, {
-        cause: outcome,
-      });
+      throw new Error(
+        `${givenUp()}${isFault ? `: ${goWords(outcome, request, rules)}` : statusWords(outcome, rules)}`,
+        {
+          cause: outcome,
+        },
+      );
     }
     try {
       await parts.sleep(waitMs(attempt, isFault ? undefined : outcome, rules, parts.now()), signal);
@@ -124,7 +127,7 @@ export async function sendOnce(
   rules = fluxRules,
 ): Promise<HttpResponse> {
   const request = requestOf(message, rules);
-  const outcome = await attemptOf(request, { parts, rules, wordsIfEnded: quotedRequest(request) }, signal);
+  const outcome = await attemptOf(request, { parts, rules, wordsIfEnded: () => quotedRequest(request) }, signal);
   if (outcome instanceof HttpError) throw new Error(goWords(outcome, request, rules), { cause: outcome });
   return outcome;
 }
@@ -132,7 +135,7 @@ export async function sendOnce(
 interface Attempt {
   readonly parts: SendingParts;
   readonly rules: SendingRules;
-  readonly wordsIfEnded: string;
+  readonly wordsIfEnded: () => string;
 }
 
 async function attemptOf(
@@ -145,7 +148,7 @@ async function attemptOf(
     const send = (each: Sent): Promise<HttpResponse> => parts.http.send(each, signal);
     return await followRedirects(request, send, { followsByGet, now: parts.now });
   } catch (error) {
-    throwIfEnded(signal, `${wordsIfEnded}: `);
+    if (signal.aborted) throwIfEnded(signal, `${wordsIfEnded()}: `);
     if (!(error instanceof HttpError)) throw error;
     return error;
   }

@@ -123,6 +123,14 @@ export const deepSteps: readonly DeepStep[] = [
     needsRealParts: true,
   },
   {
+    name: "notify",
+    shows: "notification-controller and Sluice send the same requests to the same Providers of twenty types",
+    command: shell(
+      `flux="$(node ${fluxTests}/build-flux.ts --fetch --all)"; eval "$flux"; vitest run --project=real --reporter=./test/report/each-minute.ts test/interop/notify`,
+    ),
+    needsRealParts: true,
+  },
+  {
     name: "flagger",
     shows:
       "Flagger itself, built from its modules, takes over a Canary and hands it back, without a run that nobody asked for",

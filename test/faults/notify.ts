@@ -214,8 +214,19 @@ export const notifyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a Provider has no timeout",
-        find: "await orAborted(provider.post(event, either), either);",
+        find: "await orAborted(provider.post(event, limit.signal), limit.signal);",
         replace: "await provider.post(event, signal);",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/providers/pagerduty.ts",
+    tests: ["test/unit/notify/providers.test.ts"],
+    faults: [
+      {
+        what: "PagerDuty gets no metadata instead of an empty map",
+        find: "metadata: new Map(Object.entries(metadata))",
+        replace: "...(Object.keys(metadata).length === 0 ? {} : { metadata: new Map(Object.entries(metadata)) })",
       },
     ],
   },

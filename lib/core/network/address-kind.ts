@@ -29,9 +29,18 @@ const kinds: readonly { readonly kind: AddressKind; readonly list: BlockList }[]
 
 /** The kind of an address that {@link destinations} has answered. */
 export function addressKind(address: string): AddressKind {
+  const known = knownKinds.get(address);
+  if (known !== undefined) return known;
   const family = isIPv6(address) ? "ipv6" : "ipv4";
-  return kinds.find(({ list }) => list.check(address, family))?.kind ?? "public";
+  const kind = kinds.find(({ list }) => list.check(address, family))?.kind ?? "public";
+  if (knownKinds.size >= maxKnownKinds) knownKinds.clear();
+  knownKinds.set(address, kind);
+  return kind;
 }
+
+/** Each request asks for its host again. */
+const knownKinds = new Map<string, AddressKind>();
+const maxKnownKinds = 1_000;
 
 /** An IPv6 range whose addresses contain IPv4 addresses: the first groups of the range, and the positions of the IPv4 bytes. */
 interface Embedding {

@@ -35,14 +35,11 @@ function incident(event: NotificationEvent, routing_key: string): GoValue {
 }
 
 function changeOf(event: NotificationEvent): { readonly [field: string]: GoValue } {
-  const { message, metadata, involvedObject, reportingController } = event;
+  const { message, metadata = {}, involvedObject, reportingController } = event;
   return {
     summary: `${reasonInWords(event)}: ${`${involvedObject.kind}/${involvedObject.name}`.toLowerCase()}`,
     source: `Flux ${reportingController}`,
     timestamp: eventTime(event),
-    custom_details: {
-      message,
-      metadata: metadata === undefined ? null : new Map(Object.entries(metadata)),
-    },
+    custom_details: { message, metadata: new Map(Object.entries(metadata)) },
   };
 }

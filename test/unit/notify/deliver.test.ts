@@ -133,6 +133,19 @@ describe("a notification", () => {
     ]);
   });
 
+  test("is not sent to a Provider of the same name in another namespace", async () => {
+    const one = world({ provider: null });
+    one.apply({
+      apiVersion,
+      kind: "Provider",
+      metadata: { name: "chat", namespace: "payments" },
+      spec: { type: "generic", address },
+    });
+    await one.send(kustomizationEvent());
+    expect(one.posted).toEqual([]);
+    expect(one.told()).toEqual([expect.stringContaining('"chat" not found')]);
+  });
+
   test("for another namespace is refused if the installation forbids that", async () => {
     const source = { kind: "Kustomization", name: "*", namespace: "other" };
     const one = world({ alert: { eventSources: [source] } }, { noCrossNamespaceRefs: true });

@@ -98,6 +98,16 @@ describe("over HTTP, a notification", () => {
     expect(arrived).toHaveLength(1);
   });
 
+  test("is sent again if the receiver closes the connection in the middle of its answer", async () => {
+    const { address, arrived } = await host((_, response) => {
+      if (arrived.length > 1) return void response.end();
+      response.writeHead(200, { "content-length": "10" });
+      response.write("begin", () => response.destroy());
+    });
+    expect(await post({ address })).toBe("");
+    expect(arrived.map(({ body }) => body === recorded?.raw)).toEqual([true, true]);
+  });
+
   test("to a port without a listener fails with Go's text", async () => {
     const { address } = await host((_, response) => void response.end());
     await Promise.all(closing.splice(0).map((close) => close()));

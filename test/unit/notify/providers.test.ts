@@ -198,6 +198,12 @@ describe("a Provider of type pagerduty", () => {
     ]);
   });
 
+  test("sends an empty map for an event without metadata, as notification-controller does", async () => {
+    const { metadata: _metadata, ...bare } = upgraded;
+    const { requests } = await sent("pagerduty", settings, bare);
+    expect(requests.map(bodyOf).at(-1)).toMatchObject({ payload: { custom_details: { metadata: {} } } });
+  });
+
   test("61: resolves the incident at severity trace without sending a change", async () => {
     const { requests } = await sent("pagerduty", settings, { ...upgraded, severity: "trace" });
     expect(requests.map(({ path }) => path)).toEqual(["/v2/enqueue"]);

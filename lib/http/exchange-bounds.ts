@@ -1,0 +1,60 @@
+import type { ClientRequest } from "node:http";
+import { maxTimerMs } from "../core/duration.ts";
+import type { HttpRequest } from "../core/ports/http.ts";
+import { failed } from "./http-failure.ts";
+
+/** What ends an exchange early: its time limit, or the signal of its caller. */
+export interface Bounds {
+  /** For what connects on behalf of the exchange. */
+  readonly signal: AbortSignal;
+  /** The request that they destroy from now on; its answer too. */
+  end(outgoing: ClientRequest): void;
+  /** The exchange is over: nothing ends it any more. */
+  release(): void;
+  /** Throws the reason of the caller's signal, or the `HttpError` of the time limit, if one of them has ended it. */
+  throwIfEnded(cause: unknown): void;
+}
+
+/** Made once: an error has a stack, and {@link Bounds.throwIfEnded} tells the cause. */
+const ended = new Error("the exchange has ended");
+
+/**
+ * The bounds of a request. Not `AbortSignal.any` of two signals and Node's option `signal`, which cost as much as the rest of the request, and
+ * keep what they made until the garbage is collected.
+ */
+export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
+  signal.throwIfAborted();
+  let hasTimedOut = false;
+  let outgoing: ClientRequest | undefined;
+  let connecting: AbortController | undefined;
+  const release = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  };
+  const end = (): void => {
+    release();
+    connecting?.abort(ended);
+    outgoing?.destroy(ended);
+  };
+  const onTime = (): void => {
+    hasTimedOut = true;
+    end();
+  };
+  const timer = setTimeout(onTime, Math.min(request.timeoutMs, maxTimerMs)).unref();
+  signal.addEventListener("abort", end, { once: true });
+  return {
+    get signal() {
+      connecting ??= new AbortController();
+      return connecting.signal;
+    },
+    end: (next) => {
+      outgoing = next;
+    },
+    release,
+    throwIfEnded(cause) {
+      signal.throwIfAborted();
+      if (!hasTimedOut) return;
+      throw failed("timeout", request, new URL(request.url), `no answer within ${request.timeoutMs} ms`, cause);
+    },
+  };
+}
