@@ -32,8 +32,8 @@ export const bucketFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the records of an artifact are deleted before the artifact",
-        find: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? [])]",
-        replace: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? []).slice(2)]",
+        find: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact, ctx.now().generation) ?? [])]",
+        replace: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact, ctx.now().generation) ?? []).slice(2)]",
       },
       {
         what: "the artifact has the revision of the listing, not of the downloaded objects",

@@ -76,8 +76,18 @@ export const signatureFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a revision that was stored without verification counts as verified",
-        find: 'proven?.status === "True" && proven.observedGeneration === generation',
-        replace: 'proven?.status !== "False"',
+        find: "if (isStored && (await isProven(revision, ctx))) return;",
+        replace: "if (isStored) return;",
+      },
+      {
+        what: "the condition counts, whoever wrote it",
+        find: "if (isStored && (await isProven(revision, ctx))) return;",
+        replace: 'if (isStored && isTrue(ctx.status().conditions ?? [], "SourceVerified")) return;',
+      },
+      {
+        what: "what was verified for an older generation counts",
+        find: "verified for generation ${generation}`",
+        replace: "verified for generation ${generation > 0}`",
       },
       {
         what: "a condition of a spec without verify stays",

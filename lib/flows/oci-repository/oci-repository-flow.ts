@@ -19,7 +19,7 @@ import { sourceFlow } from "../source/source-flow.ts";
 import type { SourceKind } from "../source/source-kind.ts";
 import { conditionByReason } from "./condition-by-reason.ts";
 import { registryOf } from "./registry.ts";
-import { verifyRevision } from "./verification.ts";
+import { recordedProofs, verifyRevision } from "./verification.ts";
 
 /** The outside services of the reconcile of an OCIRepository. */
 export interface OciRepositoryDeps extends SourceDeps {
@@ -62,6 +62,7 @@ function ociRepositorySource({
     status: OciRepositoryStatus,
     latest: "latest.tar.gz",
     conditionByReason,
+    recordedBeside: recordedProofs,
     check: (spec) => checkOciRepository(spec, logins?.aws === undefined ? [] : ["aws"]),
     topics: (spec) => {
       const { host, repository } = parseRepositoryUrl(spec.url);

@@ -1,5 +1,7 @@
-import { findCondition } from "../../api/condition.ts";
+import { isTrue } from "../../api/condition.ts";
 import type { OciRepositorySpec } from "../../api/oci-repository.ts";
+import type { Artifact } from "../../api/source.ts";
+import { type Digest, digestOf } from "../../core/digest.ts";
 import type { SignedArtifact } from "../../sources/oci/verify/signed-artifact.ts";
 import { removeConditions, setConditions } from "../conditions.ts";
 import { outdated } from "../source/source-conditions.ts";
@@ -11,6 +13,18 @@ interface Revision {
   readonly artifact: SignedArtifact;
   /** The status of the revision before it is stored. */
   readonly outdated: string;
+}
+
+/**
+ * What is recorded once the signature of a revision is verified for a generation: a user who can write the status can write the condition
+ * as well, so the condition alone proves nothing.
+ */
+export function recordedProofs({ revision }: Pick<Artifact, "revision">, generation: number): readonly Digest[] {
+  return [proofOf(revision, generation)];
+}
+
+function proofOf(revision: string, generation: number): Digest {
+  return digestOf(`signature of ${revision} verified for generation ${generation}`);
 }
 
 /**
@@ -30,9 +44,7 @@ export async function verifyRevision(
     return;
   }
   const isStored = ctx.status().artifact?.revision === revision;
-  const { generation } = ctx.now();
-  const proven = findCondition(ctx.status().conditions ?? [], "SourceVerified");
-  if (isStored && proven?.status === "True" && proven.observedGeneration === generation) return;
+  if (isStored && (await isProven(revision, ctx))) return;
   await warnOfAnySigner(verify, ctx);
   const { verifyOciSignature } = await import("../signature/verify-oci-signature.ts");
   const verdict = await verifyOciSignature(artifact, verify, ctx).catch((error: unknown) => {
@@ -40,8 +52,18 @@ export async function verifyRevision(
     throw error;
   });
   if (verdict === "ignored") return;
+  const { deps, live, run } = ctx;
+  const proof = proofOf(revision, ctx.now().generation);
+  await deps.records.record(run.key, live.metadata.uid, proof, run.fence, run.signal);
   const said = { reason: "Succeeded", message: `verified signature of revision ${revision}` };
   ctx.setStatus(setConditions(ctx.status(), [{ ...said, type: "SourceVerified", status: "True" }], ctx.now()));
+}
+
+/** Whether the condition says so, which a failed verification takes back, and a run has recorded it. */
+async function isProven(revision: string, ctx: SourceContext): Promise<boolean> {
+  const { deps, live, run } = ctx;
+  if (!isTrue(ctx.status().conditions ?? [], "SourceVerified")) return false;
+  return deps.records.recorded(run.key, live.metadata.uid, proofOf(revision, ctx.now().generation), run.signal);
 }
 
 /** Without identities any signer of the authority counts, as in Flux: a Warning says so, once for each generation. */

@@ -28,8 +28,8 @@ export interface SourceTraits {
   readonly latest?: string;
   /** The conditions of failures that only this kind has: any other sets `FetchFailed`, or one of our storage. */
   readonly conditionByReason?: ConditionByReason;
-  /** The further data that this kind records with an artifact, and needs as long as the artifact is kept. */
-  readonly recordedBeside?: (artifact: Artifact) => readonly Digest[];
+  /** What else this kind records with an artifact, for the present generation, and needs as long as the artifact is kept. */
+  readonly recordedBeside?: (artifact: Artifact, generation: number) => readonly Digest[];
 }
 
 /** The source object of one run, and its status from the run. */

@@ -90,7 +90,7 @@ export async function forgetReplaced(ctx: SourceContext): Promise<void> {
   const { deps, live, run } = ctx;
   const kept = [ctx.before.artifact, ctx.status().artifact]
     .filter((artifact) => artifact !== undefined)
-    .flatMap((artifact) => [artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? [])])
+    .flatMap((artifact) => [artifact.digest, ...(ctx.traits.recordedBeside?.(artifact, ctx.now().generation) ?? [])])
     .flatMap((digest) => Digest.safeParse(digest).data ?? []);
   await deps.records.retain(run.key, live.metadata.uid, kept, run.fence, run.signal);
 }

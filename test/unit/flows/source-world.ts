@@ -139,6 +139,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
     deps,
     events,
     folder,
+    key,
     listens,
     logged,
     measured: metrics.recorded,

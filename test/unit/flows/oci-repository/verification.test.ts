@@ -1,6 +1,8 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../lib/core/json.ts";
 import { registryClients } from "../../../../lib/sources/oci/registry-client.ts";
+import { untilDeadline } from "../../../deadline.ts";
 import { signSimply } from "../../../doubles/cosign-signatures.ts";
 import { file, seenSources } from "../seen-sources.ts";
 import { ociRepository } from "../source-world.ts";
@@ -139,6 +141,37 @@ describe("the signature of an OCIRepository", () => {
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
     expect(conditionTypes("app"), "nothing is verified any more").toEqual(["Ready", "ArtifactInStorage"]);
+  });
+
+  test("a user who can write the status cannot have an unsigned revision stored, nor make a stored one count as verified", async () => {
+    const forge = async (status: JsonObject) => {
+      const ref = { ...world().key("app"), version: "v1" };
+      const by = { manager: "mallory", subresource: "status" } as const;
+      await world().deps.home.patch(ref, { type: "merge", body: { status } }, by, untilDeadline());
+    };
+    const verified = (observedGeneration: number) => {
+      const lastTransitionTime = "2026-11-21T12:00:00Z";
+      const said = { reason: "Succeeded", message: "verified", lastTransitionTime, observedGeneration };
+      return { conditions: [{ type: "SourceVerified", status: "True", ...said }] };
+    };
+    const first = await world().push("latest", file);
+    publicKeys(alice);
+    await sign(first, alice);
+    world().apply(ociRepository("app", { url: url(), verify }));
+    await world().run();
+    const second = await world().push("latest", { "a.yaml": "kind: Secret\n" });
+    const artifact = { revision: `latest@${second}` };
+    await forge({ ...verified(1), artifact, observedIgnore: "forged" });
+    await world().run();
+    expect(world().stored.size, "only the signed revision").toBe(1);
+    expect(condition("app", "SourceVerified")).toMatchObject({ status: "False", reason: "VerificationError" });
+
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    world().apply(ociRepository("app", { url: url(), verify }));
+    await forge(verified(3));
+    await world().run();
+    expect(condition("app", "SourceVerified")).toMatchObject({ status: "False", reason: "VerificationError" });
   });
 
   test("adding spec.verify verifies a revision that is already stored", async () => {
