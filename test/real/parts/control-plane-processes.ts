@@ -46,6 +46,8 @@ export function auditArgs({ auditPolicy, auditLog }: ControlPlaneFiles): readonl
     `--audit-log-path=${auditLog}`,
     // Batches, the default, would make a count taken right after a run too low.
     "--audit-log-mode=blocking",
+    // MB. The default, 100, rotates the log under those that follow it.
+    "--audit-log-maxsize=1000000",
   ];
 }
 
