@@ -11,6 +11,8 @@ export interface InitOptions {
   readonly cluster?: readonly string[];
   /** ARNs of existing ECR repositories, or names of new ones. */
   readonly repository?: readonly string[];
+  /** Who gets the alarms. */
+  readonly email?: readonly string[];
 }
 
 interface Place {
@@ -21,6 +23,9 @@ interface Place {
 interface NamedArn extends Place {
   readonly arn: string;
   readonly name: string;
+}
+
+interface NamedRepository extends NamedArn {
   /** The id of its construct, unique in the app. */
   readonly id: string;
 }
@@ -28,6 +33,7 @@ interface NamedArn extends Place {
 const clusterArn = /^arn:aws[\w-]*:eks:([a-z0-9-]+):(\d{12}):cluster\/([A-Za-z0-9][\w-]{0,99})$/;
 const repositoryArn = /^arn:aws[\w-]*:ecr:([a-z0-9-]+):(\d{12}):repository\/([a-z0-9][a-z0-9._/-]{1,255})$/;
 const repositoryName = /^[a-z0-9][a-z0-9._/-]{1,255}$/;
+const emailAddress = /^[^\s"@\\]+@[^\s"@\\]+$/;
 /** A fresh clone of an empty repository is an empty folder. */
 const ignoredNames = new Set([".git"]);
 
@@ -67,10 +73,13 @@ function machineNode(env: Readonly<Record<string, string | undefined>>): string 
 }
 
 /** The files of the app by name. Pure. Throws an error that names the option that is wrong. */
-export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonly<Record<string, string>> {
-  const clusters = named(
-    cluster.map((arn) => parsed("--cluster", arn, clusterArn, "arn:aws:eks:<region>:<account>:cluster/<name>")),
+export function filesOf({ cluster = [], repository = [], email = [] }: InitOptions): Readonly<Record<string, string>> {
+  const clusters = cluster.map((arn) =>
+    parsed("--cluster", arn, clusterArn, "arn:aws:eks:<region>:<account>:cluster/<name>"),
   );
+  refuseTwice(clusters);
+  const wrong = email.find((address) => !emailAddress.test(address));
+  if (wrong !== undefined) throw new Error(`--email ${JSON.stringify(wrong)} must be an email address`);
   const repositories = repository.map((text) =>
     repositoryName.test(text)
       ? text
@@ -93,6 +102,7 @@ export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonl
           typeof each === "string" ? { arn: "", name: each, account: "", region: "" } : each,
         ),
       ),
+      email,
     ),
     // So that npm install says at once which Node is needed; npx cdk would only say that app.ts has an unknown extension.
     ".npmrc": "engine-strict=true\n",
@@ -100,7 +110,7 @@ export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonl
   };
 }
 
-function parsed(option: string, arn: string, form: RegExp, words: string): Omit<NamedArn, "id"> {
+function parsed(option: string, arn: string, form: RegExp, words: string): NamedArn {
   const [, region, account, name] = form.exec(arn) ?? [];
   if (region === undefined || account === undefined || name === undefined) {
     throw new Error(`${option} ${JSON.stringify(arn)} must be ${words}`);
@@ -108,12 +118,16 @@ function parsed(option: string, arn: string, form: RegExp, words: string): Omit<
   return { arn, region, account, name };
 }
 
-/** Two clusters may have the same name in two regions. */
-function named(all: readonly Omit<NamedArn, "id">[]): readonly NamedArn[] {
+function refuseTwice(all: readonly NamedArn[]): void {
   const twice = all.find(
     ({ arn, name }, index) => all.findIndex((each) => each.arn === arn && each.name === name) < index,
   );
   if (twice !== undefined) throw new Error(`${twice.arn === "" ? twice.name : twice.arn} is given twice`);
+}
+
+/** Two repositories may have the same name in two regions. */
+function named(all: readonly NamedArn[]): readonly NamedRepository[] {
+  refuseTwice(all);
   const seen = new Map<string, number>();
   return all.map((each) => {
     const base = each.name
@@ -151,30 +165,42 @@ function packageOf(): object {
   };
 }
 
-function appOf(place: Place | undefined, clusters: readonly NamedArn[], repositories: readonly NamedArn[]): string {
+function appOf(
+  place: Place | undefined,
+  clusters: readonly NamedArn[],
+  repositories: readonly NamedRepository[],
+  emails: readonly string[],
+): string {
   const env = place === undefined ? "" : `, {\n  env: { account: "${place.account}", region: "${place.region}" },\n}`;
-  const imports = repositories.length > 0 ? "Sluice, SluiceRepository, sluiceOutputs" : "Sluice, sluiceOutputs";
+  const imports = ["Sluice", "SluiceObservability", ...(repositories.length > 0 ? ["SluiceRepository"] : [])];
   const added = clusters.map(
-    ({ id, arn }) => `sluice.addCluster("${id}", { clusterArn: "${arn}", rights: "namespaces" });\n`,
+    ({ account, arn, name, region }) =>
+      `sluice.addCluster("${region}-${account}-${name}", { clusterArn: "${arn}", rights: "namespaces" });\n`,
   );
   const arns = clusters.map(({ arn }) => `"${arn}"`).join(", ");
   const followed = repositories.map(({ id, arn, name }) => {
     const which = arn === "" ? `newRepositoryName: "${name}"` : `repositoryArn: "${arn}"`;
     return `new SluiceRepository(stack, "Repository-${id}", {\n  sluice,\n  ${which},\n  clusters: [${arns}],\n  namespaces: ["flux-system"],\n});\n`;
   });
-  const example = `// sluice.addCluster("Prod", { clusterArn: "arn:aws:eks:<region>:<account>:cluster/prod", rights: "namespaces" });\n// new SluiceRepository(stack, "Apps", { sluice, newRepositoryName: "apps", clusters: ["<the cluster's ARN>"], namespaces: ["flux-system"] });\n`;
-  return `import { ${imports} } from "${cdkPackage.name}";
+  const told = emails.map((address) => `"${address}"`).join(", ");
+  return `import { ${imports.join(", ")}, sluiceOutputs } from "${cdkPackage.name}";
 import { App, Stack } from "aws-cdk-lib";
 
 const app = new App({ analyticsReporting: false });
 const stack = new Stack(app, "Sluice"${env});
 const sluice = new Sluice(stack, "Sluice");
 
+// The ids of stack, Sluice, clusters and alarms are those of the stack of cdk.json, so that this app can take it over.
 // namespaces: Sluice applies as the service accounts that Kustomizations name. clusterAdmin: with its own rights.
-${clusters.length === 0 ? example : added.join("")}${followed.length === 0 ? "" : `\n${followed.join("\n")}`}
-sluiceOutputs(stack, sluice);
+${clusters.length === 0 ? exampleOfClusters : added.join("")}${followed.length === 0 ? "" : `\n${followed.join("\n")}`}
+const watch = new SluiceObservability(stack, "Watch", { sluice, emails: [${told}] });
+sluiceOutputs(stack, sluice, watch);
 `;
 }
+
+const exampleOfClusters = `// sluice.addCluster("Prod", { clusterArn: "arn:aws:eks:<region>:<account>:cluster/prod", rights: "namespaces" });
+// new SluiceRepository(stack, "Apps", { sluice, newRepositoryName: "apps", clusters: ["<the cluster's ARN>"], namespaces: ["flux-system"] });
+`;
 
 function json(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;

@@ -180,7 +180,8 @@ function addInitCommand(root: Command, surroundings: Surroundings): void {
       "--repository <arn-or-name>",
       "ECR repository to follow, by ARN, or the name of a new one; can be given several times",
       listed,
-    );
+    )
+    .option("--email <address>", "who gets the alarms; can be given several times", listed);
   command.action(async (folder: string | undefined) => {
     const { initApp } = await import("./init-app.ts");
     await initApp(folder ?? ".", command.opts<InitOptions>(), surroundings);

@@ -17,10 +17,11 @@ function parse(app: string): Script {
 }
 
 describe("the app that sluice init writes", () => {
-  test("has exact versions, runs without a compiler, and contains the given clusters and repositories", () => {
+  test("has exact versions, runs without a compiler, and contains the given clusters, repositories and emails", () => {
     const files = filesOf({
       cluster: [arn("prod"), arn("test-a"), arn("prod", "us-east-1")],
       repository: [repository, "apps/new"],
+      email: ["platform@example.com"],
     });
     expect(Object.keys(files)).toEqual(["package.json", "cdk.json", "app.ts", ".npmrc", ".gitignore"]);
     const Package = z.object({
@@ -38,7 +39,7 @@ describe("the app that sluice init writes", () => {
       expect(version).toMatch(/^(file:sluice-cdk-)?\d+\.\d+\.\d+(\.tgz)?$/);
     expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node app.ts" });
     const app = files["app.ts"] ?? "";
-    expect(app).toBe(`import { Sluice, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
+    expect(app).toBe(`import { Sluice, SluiceObservability, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
 import { App, Stack } from "aws-cdk-lib";
 
 const app = new App({ analyticsReporting: false });
@@ -47,10 +48,11 @@ const stack = new Stack(app, "Sluice", {
 });
 const sluice = new Sluice(stack, "Sluice");
 
+// The ids of stack, Sluice, clusters and alarms are those of the stack of cdk.json, so that this app can take it over.
 // namespaces: Sluice applies as the service accounts that Kustomizations name. clusterAdmin: with its own rights.
-sluice.addCluster("Prod", { clusterArn: "${arn("prod")}", rights: "namespaces" });
-sluice.addCluster("TestA", { clusterArn: "${arn("test-a")}", rights: "namespaces" });
-sluice.addCluster("Prod-2", { clusterArn: "${arn("prod", "us-east-1")}", rights: "namespaces" });
+sluice.addCluster("eu-west-1-123456789012-prod", { clusterArn: "${arn("prod")}", rights: "namespaces" });
+sluice.addCluster("eu-west-1-123456789012-test-a", { clusterArn: "${arn("test-a")}", rights: "namespaces" });
+sluice.addCluster("us-east-1-123456789012-prod", { clusterArn: "${arn("prod", "us-east-1")}", rights: "namespaces" });
 
 new SluiceRepository(stack, "Repository-TeamApps", {
   sluice,
@@ -66,7 +68,8 @@ new SluiceRepository(stack, "Repository-AppsNew", {
   namespaces: ["flux-system"],
 });
 
-sluiceOutputs(stack, sluice);
+const watch = new SluiceObservability(stack, "Watch", { sluice, emails: ["platform@example.com"] });
+sluiceOutputs(stack, sluice, watch);
 `);
     expect(parse(app)).toBeInstanceOf(Script);
   });
@@ -85,6 +88,7 @@ sluiceOutputs(stack, sluice);
     [{ cluster: [arn("prod"), arn("prod")] }, `${arn("prod")} is given twice`],
     [{ cluster: [arn("prod")], repository: ["A b"] }, '--repository "A b" must be a name, or arn:aws:ecr:'],
     [{ repository: ["apps"] }, "--repository with a name needs --cluster"],
+    [{ email: ['a@b"'] }, '--email "a@b\\"" must be an email address'],
   ])("is not written for %j", (options, words) => {
     expect(() => filesOf(options)).toThrow(words);
   });
