@@ -25,6 +25,7 @@ const ended = new Error("the exchange has ended");
 export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
   signal.throwIfAborted();
   let hasTimedOut = false;
+  let isOver = false;
   let outgoing: ClientRequest | undefined;
   let connecting: AbortController | undefined;
   const release = (): void => {
@@ -32,6 +33,7 @@ export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
     signal.removeEventListener("abort", end);
   };
   const end = (): void => {
+    isOver = true;
     release();
     connecting?.abort(ended);
     outgoing?.destroy(ended);
@@ -49,6 +51,8 @@ export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
     },
     end: (next) => {
       outgoing = next;
+      // Ended between two requests, as while the code for a proxy was loaded.
+      if (isOver) next.destroy(ended);
     },
     release,
     throwIfEnded(cause) {

@@ -111,8 +111,9 @@ export function wholeBody({ incoming, url }: Answered, request: HttpRequest, bou
     }
   };
   incoming.on("error", fail);
+  // Not `complete`: an answer that has come whole may be destroyed before its end was read.
   incoming.on("close", () => {
-    if (!incoming.complete) fail(new Error("aborted"));
+    if (!incoming.readableEnded) fail(new Error("aborted"));
   });
   return promise;
 }

@@ -1,0 +1,32 @@
+import { once } from "node:events";
+import { IncomingMessage, request as requestHttp } from "node:http";
+import { Socket } from "node:net";
+import { expect, test } from "vitest";
+import { boundsOf } from "../../../lib/http/exchange-bounds.ts";
+import { wholeBody } from "../../../lib/http/send-request.ts";
+
+const request = { method: "GET", url: "http://host.test/", timeoutMs: 60_000, maxBytes: 10 } as const;
+
+test("a request that begins after its exchange was aborted is destroyed at once", async () => {
+  const caller = new AbortController();
+  const bounds = boundsOf(request, caller.signal);
+  caller.abort(new Error("the run has ended"));
+  // It never connects by itself.
+  const outgoing = requestHttp({ createConnection: () => new Socket() });
+  const failed = once(outgoing, "error");
+  bounds.end(outgoing);
+  await failed;
+  expect(outgoing.destroyed).toBe(true);
+  expect(() => bounds.throwIfEnded(undefined)).toThrow("the run has ended");
+});
+
+test("an answer that is destroyed after its last byte and before its end was read is a failure, and does not hang", async () => {
+  const incoming = new IncomingMessage(new Socket());
+  incoming.push("all of it");
+  incoming.complete = true;
+  const bounds = boundsOf(request, new AbortController().signal);
+  const body = wholeBody({ incoming, url: new URL(request.url), status: 200, headers: {} }, request, bounds);
+  incoming.destroy();
+  await expect(body).rejects.toThrow("the answer broke off: aborted");
+  bounds.release();
+});
