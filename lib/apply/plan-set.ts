@@ -115,8 +115,8 @@ export async function servedRefs(
 }
 
 /**
- * What a forced replacement needs to know about other owners. It reads the ledger for each object anew, since it decides again right
- * before the delete.
+ * The parts of a forced replacement that find other owners of an object. They read the ledger for each object, not once for the run:
+ * the decision is made again right before the delete.
  */
 function replaceDeps(
   inventory: readonly InventoryEntry[],

@@ -87,6 +87,28 @@ export const networkFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/http/exchange-bounds.ts",
+    tests: ["test/unit/http/exchange-bounds.test.ts"],
+    faults: [
+      {
+        what: "a request that begins after its exchange has ended waits for ever",
+        find: "if (isOver) next.destroy(ended);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/http/send-request.ts",
+    tests: ["test/unit/http/exchange-bounds.test.ts"],
+    faults: [
+      {
+        what: "an answer that is destroyed before its end was read waits for ever",
+        find: "if (!incoming.readableEnded)",
+        replace: "if (!incoming.complete)",
+      },
+    ],
+  },
+  {
     file: "lib/http/send-request.ts",
     tests: [
       "test/unit/http/http-client.test.ts",

@@ -80,7 +80,7 @@ export const signatureFaults: readonly FileFaults[] = [
         replace: "if (isStored) return;",
       },
       {
-        what: "the condition counts, whoever wrote it",
+        what: "the condition alone counts, so a user who can write the status can forge it",
         find: "if (isStored && (await isProven(revision, ctx))) return;",
         replace: 'if (isStored && isTrue(ctx.status().conditions ?? [], "SourceVerified")) return;',
       },
