@@ -76,7 +76,7 @@ export interface SluiceProps {
   /** Reconcile functions that run at the same time in each network, 2 to 1000; each works on `reconcile.batchSize` wake-ups. Default: 10. */
   readonly maxConcurrency?: number;
   /**
-   * What a reconcile function has. `batchSize`: wake-ups that it works on at the same time, 1 to 10; default: 3. `memoryMiB`, up to 10240,
+   * What a reconcile function has. `batchSize`: wake-ups that it works on at the same time, 1 to 10; default: 2. `memoryMiB`, up to 10240,
    * and `tmpMiB`, 512 to 10240; default: as much as so many runs take together at their limits (docs/limits.md). Less is refused.
    */
   readonly reconcile?: Partial<ReconcileSize>;
