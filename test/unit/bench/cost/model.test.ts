@@ -21,7 +21,7 @@ const quantityOf = (what: string, workload = one): number => {
 describe("the cost model", () => {
   test.each([
     { what: "Table, writes of runs and sweeps", quantity: 4_380 * 4 + 43_800 * 2 },
-    { what: "Table, reads of runs and sweeps", quantity: 4_380 * 1.5 + 43_800 * (4 + 8) },
+    { what: "Table, reads of runs and sweeps", quantity: 4_380 * 1.5 + 43_800 * (4 + 23) },
     { what: "Lambda, invocations", quantity: 4_380 + 2 * 43_800 },
     { what: "Queues, sent and deleted wake-ups and hints", quantity: 2 * (4_380 + 43_800) },
     { what: "Queues, groups of messages", quantity: 3 * (4_380 + 43_800) },
@@ -38,7 +38,7 @@ describe("the cost model", () => {
   });
 
   test("each request to a cluster is an event of its audit log, which costs nothing while it is not read", () => {
-    const requests = 4_380 * 6 + 43_800 * 7;
+    const requests = 4_380 * 6 + 43_800 * 18;
     expect(quantityOf("GuardDuty, EKS Protection", { ...one, guardDuty: 1 })).toBeCloseTo(requests, 6);
     expect(quantityOf("Audit log of the clusters", { ...one, auditLogs: 1 })).toBeCloseTo((requests * 1_500) / 1e9, 9);
     expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
