@@ -16,6 +16,7 @@ import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
+import { letLogsUse } from "./log-key.ts";
 import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
 import { Events, eventOrigins, grantAnnouncing } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
@@ -45,6 +46,11 @@ export interface SluiceProps {
   readonly networks?: Readonly<Record<string, SluiceNetwork>>;
   /** Encrypts table, queues, bucket, secret and environments. Default: keys that AWS owns or manages, at no cost. */
   readonly encryptionKey?: IKey;
+  /**
+   * Encrypts the log groups; it may be `encryptionKey`. The policy of an imported key has to let CloudWatch Logs use it already
+   * (docs/security.md), or the deployment fails. Default: CloudWatch's own encryption, also with `encryptionKey`.
+   */
+  readonly logEncryptionKey?: IKey;
   /** How long logs are kept. Default: one month. */
   readonly logRetention?: RetentionDays;
   /** `debug`, `info`, `warn` or `error`. Default: `info`. */
@@ -170,7 +176,9 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
       logLevel: props.logLevel ?? "info",
       encryptionKey,
+      logEncryptionKey: props.logEncryptionKey,
     };
+    if (props.logEncryptionKey !== undefined) letLogsUse(props.logEncryptionKey);
     const admissionSecret =
       props.admission === true
         ? hexadecimalSecret(this, "AdmissionSecret", admissionSecretText, encryptionKey)

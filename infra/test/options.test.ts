@@ -43,6 +43,7 @@ function everyOption() {
       other: { vpc },
     },
     logRetention: RetentionDays.ONE_WEEK,
+    logEncryptionKey: new Key(stack, "LogKey"),
     logLevel: "debug",
     removalPolicy: RemovalPolicy.DESTROY,
     maxConcurrency: 7,
@@ -123,6 +124,15 @@ describe("each option reaches its resource:", () => {
     expect(levels.length).toBeGreaterThan(5);
     expect(levels.filter((text) => !text.includes('"SLUICE_LOG_LEVEL":"debug"'))).toEqual([]);
     expect(new Set(properties("AWS::Logs::LogGroup", /./).map((one) => one["RetentionInDays"]))).toEqual(new Set([7]));
+  });
+
+  test("logEncryptionKey encrypts every log group, and a key of the app lets CloudWatch Logs use it", () => {
+    const [[id = "", key] = []] = all("AWS::KMS::Key");
+    const used = properties("AWS::Logs::LogGroup", /./).map((one) => one["KmsKeyId"]);
+    expect(new Set(used.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ "Fn::GetAtt": [id, "Arn"] })]),
+    );
+    expect(JSON.stringify(key)).toContain('"Principal":{"Service":"logs.eu-west-1.amazonaws.com"}');
   });
 
   test("maxConcurrency applies to the wake-ups of each network, and to no other queue", () => {
