@@ -52,11 +52,7 @@ export const processPartsMiB = {
   // Kustomize, Helm and the thread that reads large files take turns; an idle thread of kustomize is kept meanwhile.
   inTurns:
     functionThreads *
-    Math.max(
-      moduleMemoryMiB.kustomize,
-      moduleMemoryMiB.helm,
-      keptKustomizeMiB + readingLimits.maxHeapMb + youngHeapMb,
-    ),
+    Math.max(moduleMemoryMiB.kustomize, moduleMemoryMiB.helm, keptKustomizeMiB + readingLimits.maxHeapMb + youngHeapMb),
   // An idle thread of Helm is kept too.
   keptHelm: functionThreads * keptHelmMiB,
   cel: functionThreads * moduleMemoryMiB.cel,

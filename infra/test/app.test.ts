@@ -177,7 +177,10 @@ describe("the app", () => {
 
   test("gives the definitions function administrator rights in a cluster unless the context says group", () => {
     const isAdmin = (entry: object) => {
-      const stack = new SluiceStack(checkedApp({ clusters: [{ arn: prod, rights: "namespaces", ...entry }] }), "Sluice");
+      const stack = new SluiceStack(
+        checkedApp({ clusters: [{ arn: prod, rights: "namespaces", ...entry }] }),
+        "Sluice",
+      );
       const entries = Object.entries(resourcesOf(templateOf(stack), "AWS::EKS::AccessEntry"));
       const [definitions] = entries.filter(([id]) => id.includes("DefinitionsAccess"));
       return JSON.stringify(definitions).includes("AmazonEKSClusterAdminPolicy");

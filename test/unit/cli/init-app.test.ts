@@ -39,7 +39,9 @@ describe("the app that sluice init writes", () => {
       expect(version).toMatch(/^(file:sluice-cdk-)?\d+\.\d+\.\d+(\.tgz)?$/);
     expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node start.js" });
     const app = files["app.ts"] ?? "";
-    expect(app).toBe(`import { Sluice, SluiceClusterRoles, SluiceObservability, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
+    expect(
+      app,
+    ).toBe(`import { Sluice, SluiceClusterRoles, SluiceObservability, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
 import { App, Stack } from "aws-cdk-lib";
 
 const app = new App({ analyticsReporting: false });

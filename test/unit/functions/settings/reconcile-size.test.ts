@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultBatchSize, neededFor, processPartsMiB, reconcileSize } from "../../../../functions/settings/reconcile-size.ts";
+import {
+  defaultBatchSize,
+  neededFor,
+  processPartsMiB,
+  reconcileSize,
+} from "../../../../functions/settings/reconcile-size.ts";
 import { moduleMemoryMiB } from "../../../../lib/engine/module-memory.ts";
 import { defaultArchiveLimits } from "../../../../lib/sources/archive/unpack.ts";
 import { defaultGitLimits } from "../../../../lib/sources/git/git-remote.ts";
