@@ -97,8 +97,8 @@ export interface SluiceProps {
    */
   readonly breakGlassPrincipals?: readonly string[];
   /**
-   * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a key or a target of a
-   * namespace, webhooks, notifications, admission. Default: false, then such a deployment fails before anything is taken away.
+   * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a bucket, a key, a
+   * target or a region of a namespace, webhooks, notifications, admission. Default: false, then such a deployment fails before anything is taken away.
    */
   readonly allowDrops?: boolean;
 }

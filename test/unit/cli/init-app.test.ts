@@ -128,8 +128,8 @@ test("the app says which Node it needs when an older one starts it", async () =>
   };
   // The import comes after the check.
   const check = new Script(start.slice(0, start.indexOf("await import")));
-  const run = () => check.runInNewContext({ process, console: { error: (text: string) => told.push(text) } });
-  expect(run).toThrow("exit 1");
+  const console = { error: (text: string) => told.push(text) };
+  expect(() => void check.runInNewContext({ process, console })).toThrow("exit 1");
   expect(told).toEqual([expect.stringContaining("needs Node 24 or later, this is v20.20.2: install Node 24")]);
 });
 

@@ -5,6 +5,8 @@ import { composeReconcile } from "../../../../functions/compose-reconcile.ts";
 import { configSelector } from "../../../../functions/settings/flow-settings.ts";
 import { defaultSettings } from "../../../../functions/settings/settings.ts";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
+import type { ObservedResources } from "../../../../lib/core/ports/observed-resources.ts";
+import type { SweepLeases } from "../../../../lib/core/ports/sweep-leases.ts";
 import { kinds } from "../../../../lib/flows/kinds/kinds.ts";
 import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { rules } from "../../../../lib/queue/rules.ts";
@@ -20,6 +22,9 @@ import { silentLog } from "../../../doubles/silent-log.ts";
 const unexpected = (): never => {
   throw new Error("the test did not expect this call");
 };
+
+type Listed = Parameters<ObservedResources["list"]>[0];
+type Lease = Parameters<SweepLeases["take"]>;
 
 /** A sweep of a cluster without objects, by a process with the default settings: its calls, which it makes one after the other. */
 async function callsOfSweep() {
@@ -43,9 +48,15 @@ async function callsOfSweep() {
     ...{ kinds, metrics: recordedMetrics(), gates: defaultGates, configSelector: configSelector(defaultSettings) },
     stores: {
       ...stores,
-      observed: { ...observed, list: counted("summaries", observed.list) },
-      sweepLeases: { take: counted("leases", sweepLeases.take) },
-      clusterStates: { ...clusterStates, read: counted("states", clusterStates.read) },
+      observed: {
+        ...observed,
+        list: counted("summaries", (kind: Listed, signal: AbortSignal) => observed.list(kind, signal)),
+      },
+      sweepLeases: { take: counted("leases", (...lease: Lease) => sweepLeases.take(...lease)) },
+      clusterStates: {
+        ...clusterStates,
+        read: counted("states", (id: string, signal: AbortSignal) => clusterStates.read(id, signal)),
+      },
     },
     clusters: { get: () => ({ id: "home", home, targetAs: () => noTarget, gated: () => noTarget, gate }) },
     ...{ deadLetters: stores.deadLetters, looks: queuedLookRequests(stores.queue) },
