@@ -127,12 +127,12 @@ describe("each option reaches its resource:", () => {
   });
 
   test("logEncryptionKey encrypts every log group, and a key of the app lets CloudWatch Logs use it", () => {
-    const [[id = "", key] = []] = all("AWS::KMS::Key");
+    const [made] = all("AWS::KMS::Key");
     const used = properties("AWS::Logs::LogGroup", /./).map((one) => one["KmsKeyId"]);
     expect(new Set(used.map((one) => JSON.stringify(one)))).toEqual(
-      new Set([JSON.stringify({ "Fn::GetAtt": [id, "Arn"] })]),
+      new Set([JSON.stringify({ "Fn::GetAtt": [made?.[0], "Arn"] })]),
     );
-    expect(JSON.stringify(key)).toContain("logs.eu-west-1.");
+    expect(JSON.stringify(made)).toContain("logs.eu-west-1.");
   });
 
   test("maxConcurrency applies to the wake-ups of each network, and to no other queue", () => {
