@@ -142,7 +142,7 @@ function deployedValue(key: string, value: unknown): string {
 }
 
 describe("the document of the functions", () => {
-  test.each([
+  test.each<{ readonly staging: string; readonly context: Record<string, string>; readonly left: readonly unknown[] }>([
     { staging: "is in the assembly alone", context: {}, left: [] },
     {
       staging: "stays in the temporary folder if the app copies no assets",
