@@ -22,6 +22,7 @@ import { notificationPeer } from "./notification-peer.ts";
 import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
+import { sourcePeer } from "./source-peer.ts";
 import { twoThousandObjects } from "./two-thousand-objects.ts";
 import { unchangedRequests } from "./unchanged-requests.ts";
 import { unchangedSource } from "./unchanged-source.ts";
@@ -57,6 +58,7 @@ const benches = {
   helmIndex,
   notifications,
   notificationPeer,
+  sourcePeer,
   canaries: () => advancingCanaries(200),
   thousandCanaries: () => advancingCanaries(1_000),
   canaryPeer,
