@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import type { AwsConnection } from "../lib/aws/aws-connection.ts";
 import { mapLimit } from "../lib/core/concurrency.ts";
 import { digestOf } from "../lib/core/digest.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import type { Http } from "../lib/core/ports/http.ts";
 import { gzip, packEnd, packEntry } from "../lib/sources/archive/pack-tar.ts";
+import { realAws } from "../test/contract/real-aws.ts";
 import { closeServer } from "../test/doubles/close-server.ts";
 import { gitPrograms, gitRepository, gitServer } from "../test/doubles/git-server.ts";
 import { portOnLoopback } from "../test/doubles/port-on-loopback.ts";
 import { pushFiles } from "../test/e2e/recorded-flux/push-files.ts";
+import { realRegistry } from "../test/real/addresses.ts";
 
 const { signal } = new AbortController();
 const manifests = Object.fromEntries(
@@ -38,8 +41,8 @@ export interface SourceHosts {
  * @returns undefined if a part is not here
  */
 export async function sourceHosts(http: Http, open: AsyncDisposableStack): Promise<SourceHosts | undefined> {
-  const { SLUICE_REAL_REGISTRY: registry = "", SLUICE_REAL_S3: s3 = "" } = process.env;
-  if (registry === "" || s3 === "" || gitPrograms === undefined) return undefined;
+  const [registry, s3] = [realRegistry(), realAws("S3")];
+  if (registry === undefined || s3?.endpoint === undefined || gitPrograms === undefined) return undefined;
   await pushFiles(`oci://${registry}/bench/sources:v1`, manifests, http, signal);
   const repository = open.use(await gitRepository());
   await repository.commit(manifests);
@@ -52,16 +55,15 @@ export async function sourceHosts(http: Http, open: AsyncDisposableStack): Promi
       GitRepository: { url: git.url, ref: { branch: "main" } },
       HelmRepository: { url: await helmRepository(open) },
       HelmChart: { chart: "chart-7", version: "1.x", sourceRef: { kind: "HelmRepository", name: "helmrepository" } },
-      Bucket: { endpoint: new URL(s3).host, bucketName, insecure: true, secretRef: { name: "bucket" } },
+      Bucket: { endpoint: new URL(s3.endpoint).host, bucketName, insecure: true, secretRef: { name: "bucket" } },
     },
   };
 }
 
-async function filledBucket(endpoint: string) {
-  const env = (name: string): string => process.env[`SLUICE_REAL_${name}`] ?? "";
-  const [accesskey, secretkey, region] = [env("ACCESS_KEY_ID"), env("SECRET_ACCESS_KEY"), env("REGION")];
-  const credentials = { accessKeyId: accesskey, secretAccessKey: secretkey };
-  const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+async function filledBucket({ credentials, endpoint = "", region }: AwsConnection) {
+  const { accessKeyId: accesskey = "", secretAccessKey: secretkey = "" } = { ...credentials };
+  const keysOf = { accessKeyId: accesskey, secretAccessKey: secretkey };
+  const client = new S3Client({ endpoint, region, credentials: keysOf, forcePathStyle: true });
   const bucketName = `sluice-bench-${Date.now()}`;
   await client.send(new CreateBucketCommand({ Bucket: bucketName }));
   const keys = Array.from({ length: objectsOfBucket }, (_, at) => `deploy/${at}.yaml`);
