@@ -44,28 +44,36 @@ export async function reportStored(
   const announced = `${revision} ${artifact?.digest}`;
   const isNews =
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
-  // Its events come before the status, which the next run takes as proof that they were sent. Reports that nothing has changed, for
-  // users who look at the object: Flux does not send this event to alerts (reference 1.9).
+  // Reports that nothing has changed, for users who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
-  const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
-  // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.
-  if (said !== undefined && messages.unchanged === undefined) {
-    await ctx.record({ ...said, reason: "ArtifactUpToDate", message: upToDate });
-  }
-  if (artifact !== undefined && (isNewContent || wasFailing(before))) {
-    await ctx.record({
-      type: "Normal",
-      reason: reasons?.stored ?? (isNewContent ? "NewArtifact" : "Succeeded"),
-      message: pulled?.message ?? (await messages.event(artifact)),
-      annotations: {
-        "source.toolkit.fluxcd.io/revision": artifact.revision,
-        "source.toolkit.fluxcd.io/digest": artifact.digest,
-      },
-      relation: isTrue(before.conditions ?? [], "Ready") ? undefined : { kind: "recovered", from: madeFrom },
-    });
-  }
-  if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
-  await ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored));
+  const isTold = artifact !== undefined && (isNewContent || wasFailing(before));
+  const recordAll = async (): Promise<void> => {
+    // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.
+    if (said !== undefined && messages.unchanged === undefined) {
+      const message = `artifact up-to-date with remote revision: '${revision}'`;
+      await ctx.record({ ...said, reason: "ArtifactUpToDate", message });
+    }
+    if (isTold && artifact !== undefined) {
+      await ctx.record({
+        type: "Normal",
+        reason: reasons?.stored ?? (isNewContent ? "NewArtifact" : "Succeeded"),
+        message: pulled?.message ?? (await messages.event(artifact)),
+        annotations: {
+          "source.toolkit.fluxcd.io/revision": artifact.revision,
+          "source.toolkit.fluxcd.io/digest": artifact.digest,
+        },
+        relation: isTrue(before.conditions ?? [], "Ready") ? undefined : { kind: "recovered", from: madeFrom },
+      });
+    }
+    if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
+  };
+  const recorded = recordAll();
+  // Before the status, which the next run takes as proof that it was sent. No run depends on the event that nothing has changed.
+  if (isTold) await recorded;
+  await Promise.all([
+    recorded,
+    ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored)),
+  ]);
   // After the status is written: a consumer that wakes must find the new revision.
   if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
   else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx, "new generation");
