@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Condition, Conditions } from "../../../../lib/api/condition.ts";
@@ -180,6 +181,46 @@ describe("a kind of source in memory, defined in one file", () => {
     expect(status()).toMatchObject({ observedIgnore: "*.md" });
     // The setting left the content as it was: consumers were woken for the two revisions alone.
     expect(world.requested).toHaveLength(2);
+  });
+
+  /** A run in which each of its events takes until `recorded` resolves. */
+  const runWith = (recorded: () => Promise<unknown>, patched = (): void => undefined) =>
+    world.run("app", untilDeadline(), (deps) =>
+      flowOf({
+        ...deps,
+        home: {
+          ...deps.home,
+          create: async (...given) => {
+            await recorded();
+            return deps.home.create(...given);
+          },
+          patch: async (...given) => {
+            const live = await deps.home.patch(...given);
+            patched();
+            return live;
+          },
+        },
+      }),
+    );
+
+  test("that is unchanged writes its status without waiting for the event about it", async () => {
+    bucket();
+    await run();
+    world.annotate("app", { "reconcile.fluxcd.io/requestedAt": "now" });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    expect(await runWith(() => promise, resolve)).toMatchObject({ outcome: "unchanged" });
+    expect(events()).toEqual(["Normal NewArtifact", "Normal ArtifactUpToDate"]);
+    expect(status()).toMatchObject({ lastHandledReconcileAt: "now" });
+  });
+
+  test("that is new has its event before its status, which the next run takes as proof of the event", async () => {
+    bucket();
+    await runWith(() => setImmediate());
+    const wrote = world.writes.map(
+      ({ subresource, body }) => subresource ?? z.object({ reason: z.string() }).safeParse(body).data?.reason,
+    );
+    expect(wrote.lastIndexOf("status")).toBeGreaterThan(wrote.indexOf("NewArtifact"));
+    expect(status().artifact).toBeDefined();
   });
 
   test("fails and recovers like an OCIRepository", async () => {
