@@ -40,7 +40,7 @@ test("an exchange that has ended does not keep its request in memory", async () 
   bounds.release();
   // A weak reference holds its object until the current job is over.
   await setImmediate();
-  runInNewContext("gc")();
+  runInNewContext("gc()");
   expect(outgoing.deref()).toBeUndefined();
   bounds.throwIfEnded(undefined);
 });
