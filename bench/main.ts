@@ -16,6 +16,7 @@ import { gitFetch } from "./git-fetch.ts";
 import { gitPush } from "./git-push.ts";
 import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
+import { helmPeer } from "./helm-peer.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
 import { notificationPeer } from "./notification-peer.ts";
@@ -55,6 +56,7 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  helmPeer,
   notifications,
   notificationPeer,
   canaries: () => advancingCanaries(200),
