@@ -11,11 +11,15 @@ const count = 50;
 /** A whole list each time: seldom enough not to load the API server. */
 const lookAgainMs = 50;
 const patienceMs = 180_000;
+/** Before each moment, so that no run of the one before delays its first: Sluice begins runs of one object a second apart. */
+const restMs = 2_000;
 
 const moments = ["install", "unchanged", "upgrade"] as const;
 type Moment = (typeof moments)[number];
 
 interface Measured {
+  /** The first release of the process, which starts Sluice's engine. */
+  readonly first: Cost;
   /** 50 releases of the small chart. */
   readonly many: Readonly<Record<Moment, Cost>>;
   /** One release of 61 objects with hooks, installed by a process that has installed the 50. */
@@ -36,7 +40,7 @@ const controllers: FlagsOfControllers = { "source-controller": [], "helm-control
 /**
  * 50 HelmReleases of one small chart, by real Flux and by Sluice, each on a fresh control plane: wall time from the first of them, from the
  * first request, or from the first change of values, until all of them are Ready as a client of the API server sees it. Of Flux only
- * helm-controller is counted, of Sluice the whole process, with its first start of Helm's engine.
+ * helm-controller is counted, of Sluice the whole process. A release before the 50 starts the engine, and is measured by itself.
  */
 export async function helmPeer(): Promise<readonly Figure[]> {
   const measured = await besideBoth({ bench: "helmPeer", flux: controllers }, measure);
@@ -44,10 +48,13 @@ export async function helmPeer(): Promise<readonly Figure[]> {
   return [...figuresOf("Flux", "helm-controller", measured.flux), ...figuresOf("Sluice", "sluice", measured.sluice)];
 }
 
-function figuresOf(name: string, own: string, { many, hooked }: Measured): readonly Figure[] {
+function figuresOf(name: string, own: string, { first, many, hooked }: Measured): readonly Figure[] {
   const atMost = (most: number): Limit | undefined => (name === "Sluice" ? { of: "max", atMost: most } : undefined);
   const peaks = moments.map((moment) => many[moment].used[own]?.peakMb ?? Number.NaN);
+  const firstCpuMs = 1_000 * (first.used[own]?.cpu ?? Number.NaN);
   return [
+    figure(`the first release of a process, install, ${name}`, "ms", [first.ms]),
+    figure(`the first release of a process, install, ${name}, processor time`, "ms", [firstCpuMs]),
     ...moments.flatMap((moment) => {
       const { ms, used } = many[moment];
       const cpuMs = (1_000 * (used[own]?.cpu ?? Number.NaN)) / count;
@@ -68,24 +75,33 @@ async function measure(peer: Peer): Promise<Measured> {
   await chartSource(peer, "small", smallChart);
   await chartSource(peer, "hooked", hookedChart);
   const all = (each: (name: string) => Promise<unknown>) => Promise.all(names.map(each));
+  const rest = () => systemClock.sleep(restMs, AbortSignal.timeout(patienceMs));
+  const first = await costOf(peer, async () => {
+    await applyRelease(peer, "first", "small", {});
+    await until(peer, "HelmRelease", "first", (live) => isReadyWith(parseHelmRelease(live), 1));
+  });
+  await rest();
   const install = await costOf(peer, async () => {
     await all((name) => applyRelease(peer, name, "small", { greeting: "hello" }));
     await untilAll(peer, (release) => isReadyWith(release, 1));
   });
+  await rest();
   const unchanged = await costOf(peer, async () => {
     const asked = new Map<string, string>();
     await all(async (name) => asked.set(name, await request(peer, "HelmRelease", name)));
     await untilAll(peer, ({ metadata, status }) => status.lastHandledReconcileAt === asked.get(metadata.name));
   });
+  await rest();
   const upgrade = await costOf(peer, async () => {
     await all((name) => applyRelease(peer, name, "small", { greeting: "goodbye" }));
     await untilAll(peer, (release) => isReadyWith(release, 2));
   });
+  await rest();
   const hooked = await costOf(peer, async () => {
     await applyRelease(peer, "hooked", "hooked", {});
     await until(peer, "HelmRelease", "hooked", (live) => isReadyWith(parseHelmRelease(live), 1));
   });
-  return { many: { install, unchanged, upgrade }, hooked };
+  return { first, many: { install, unchanged, upgrade }, hooked };
 }
 
 /** An OCIRepository with the chart, ready. */
@@ -122,7 +138,8 @@ async function untilAll({ cluster }: Peer, holds: (release: HelmRelease) => bool
   const signal = AbortSignal.timeout(patienceMs);
   for (;;) {
     const live = await cluster.list({ ...served("HelmRelease"), namespace }, signal);
-    if (live.filter((one) => holds(parseHelmRelease(one))).length === count) return;
+    const ours = live.filter(({ metadata }) => names.includes(metadata.name));
+    if (ours.filter((one) => holds(parseHelmRelease(one))).length === count) return;
     await systemClock.sleep(lookAgainMs, signal);
   }
 }
