@@ -17,6 +17,7 @@ import { gitPush } from "./git-push.ts";
 import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
 import { helmPeer } from "./helm-peer.ts";
+import { helmRender } from "./helm-render.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
 import { notificationPeer } from "./notification-peer.ts";
@@ -57,6 +58,7 @@ const benches = {
   unchangedSource,
   helmIndex,
   helmPeer,
+  helmRender,
   notifications,
   notificationPeer,
   canaries: () => advancingCanaries(200),
