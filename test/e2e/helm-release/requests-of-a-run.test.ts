@@ -70,14 +70,14 @@ async function installed(): Promise<CountingScene> {
 describe("the requests of one run of a HelmRelease", () => {
   test("an install writes the status twice: before it begins, and when the release is Ready", async () => {
     const { countedIn, scene } = await installing();
-    expect(await countedIn(scene.run)).toMatchObject({ "patch HelmRelease/status": 2 });
+    expect(await countedIn(() => scene.run())).toMatchObject({ "patch HelmRelease/status": 2 });
     expect(await scene.condition("Ready")).toContain("True InstallSucceeded: ");
   });
 
   test("a requested run that finds the release as wanted writes the status once", async () => {
     const { countedIn, scene } = await installed();
     await scene.release({ values: { color: "blue" } }, { "reconcile.fluxcd.io/requestedAt": "1" });
-    const counted = await countedIn(scene.run);
+    const counted = await countedIn(() => scene.run());
     expect(counted).toMatchObject({ "patch HelmRelease/status": 1 });
     expect(counted).not.toHaveProperty("get Secret");
     expect(await scene.status()).toMatchObject({ lastHandledReconcileAt: "1" });
@@ -87,13 +87,13 @@ describe("the requests of one run of a HelmRelease", () => {
   test("an upgrade reads the record of the revision that it replaces once, and none that it has written itself", async () => {
     const { countedIn, scene } = await installed();
     await scene.release({ values: { color: "white" } });
-    expect(await countedIn(scene.run)).toMatchObject({ "get Secret": 1 });
+    expect(await countedIn(() => scene.run())).toMatchObject({ "get Secret": 1 });
     expect(await scene.revisions()).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
   test("the health of objects of one kind is read by one list", async () => {
     const { countedIn, scene } = await installing();
-    const counted = await countedIn(scene.run);
+    const counted = await countedIn(() => scene.run());
     expect(counted).toMatchObject({ "list ConfigMap": 1 });
     expect(counted).not.toHaveProperty("get ConfigMap");
   });
