@@ -17,6 +17,8 @@ import { gitFetch } from "./git-fetch.ts";
 import { gitPush } from "./git-push.ts";
 import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
+import { helmPeer } from "./helm-peer.ts";
+import { helmRender } from "./helm-render.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
 import { largeBucket } from "./large-bucket.ts";
@@ -58,6 +60,8 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  helmPeer,
+  helmRender,
   notifications,
   notificationPeer,
   sourcePeer,
