@@ -7,6 +7,7 @@ import { canonicalJson } from "../../core/json.ts";
 import { HelmEngineError } from "../../core/ports/helm-engine.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
+import type { ReleaseValues } from "../../helm/read-values.ts";
 import { releaseNames } from "../../helm/release-names.ts";
 import { secretReleaseStore } from "../../helm/secret-release-store.ts";
 import { commonMetadataDigest, postRenderersDigest } from "../../helm/spec-digest.ts";
@@ -114,7 +115,7 @@ async function prepare(
   const prepared = await prepareRelease(source, values, carried.prepared, closed);
   const ctx = await openTarget(closed);
   const next = { ...carried, prepared: prepared.carried };
-  const attempt = attemptOf(ctx, { healthRules, prepared, values: values.values });
+  const attempt = attemptOf(ctx, { healthRules, prepared, values });
   const unended = await changedTarget(attempt, next);
   if (unended !== undefined) return unended;
   await attempted(attempt);
@@ -132,7 +133,7 @@ async function beginning(ctx: HelmReleaseContext): Promise<void> {
 interface Parts {
   readonly healthRules: HealthRules;
   readonly prepared: Awaited<ReturnType<typeof prepareRelease>>;
-  readonly values: ReleaseAttempt["values"];
+  readonly values: ReleaseValues;
 }
 
 function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: Parts): ReleaseAttempt {
@@ -149,7 +150,7 @@ function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: P
     ctx,
     names,
     chart: { bytes, metadata, ociDigest, versionSuffix },
-    values,
+    ...values,
     configDigest,
     postRender: postRenderOf(spec, ctx),
     ...digests,
