@@ -107,7 +107,9 @@ function originsOf(
   leaves: readonly ValueLeaf[],
   { layers, merged }: RefusedValues,
 ): readonly NamedLayer[] {
-  const names = [...(additional.exec(text)?.[1] ?? "").matchAll(quoted)].flatMap(([, name = ""]) => unquoted(name) ?? []);
+  const names = [...(additional.exec(text)?.[1] ?? "").matchAll(quoted)].flatMap(
+    ([, name = ""]) => unquoted(name) ?? [],
+  );
   const paths = names.length === 0 ? [pathTo(tokens, merged)] : names.map((name) => pathTo([...tokens, name], merged));
   const isBelow = (path: string): boolean =>
     paths.some((at) => at === "" || path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`));
@@ -123,7 +125,8 @@ function namesOf(origins: readonly NamedLayer[], namespace: string, keepsFormer:
 /** Forms of the validator that quote nothing but the schema, and those that quote keys of the value. */
 const ofSchema =
   /^(?:got \w+, want [\w ]+|missing propert.*|validation failed|'\w+' failed(?:, [\w ,]+)?|false schema|value must be .*)$/;
-const ofKeys = /^(?:additional properties .* not allowed|invalid propertyName .*|properties .* required, if .* exists)$/;
+const ofKeys =
+  /^(?:additional properties .* not allowed|invalid propertyName .*|properties .* required, if .* exists)$/;
 const withValue: readonly (readonly [RegExp, string])[] = [
   [/^'(?:[^'\\]|\\.)*' does not match pattern ('.*')$/, `${hiddenValue} does not match pattern $1`],
   [/^'(?:[^'\\]|\\.)*' is not valid ([\w-]+): .*$/, `${hiddenValue} is not valid $1`],

@@ -83,10 +83,7 @@ describe("a value that does not fit the schema of its chart", () => {
   test("is named for the first 100 faults", () => {
     const lines = Array.from({ length: 105 }, (_, at) => `- at '/list/${at}': got number, want string`);
     const shown = explained(lines, [inline({ list: lines.map((_, at) => at) })]);
-    expect(shown.slice(98)).toEqual([
-      "- at '/list/98': got number, want string (from spec.values)",
-      "... and 6 more",
-    ]);
+    expect(shown.slice(98)).toEqual(["- at '/list/98': got number, want string (from spec.values)", "... and 6 more"]);
   });
 });
 
