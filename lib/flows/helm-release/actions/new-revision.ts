@@ -17,6 +17,7 @@ import {
   planObjects,
   type RefusedObjects,
   shownInventory,
+  withNamespaceMend,
 } from "./apply-objects.ts";
 import { awaitObjects } from "./await-objects.ts";
 import { isPassing } from "./hook-object.ts";
@@ -157,7 +158,9 @@ async function begin(
   } catch (error) {
     if (error instanceof Failure) return unstored(error.message);
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
-    return unstored(`create: failed to create: ${messageOf(error)}`);
+    const isTaken = error.reason === "AlreadyExists";
+    const mend = isTaken ? "; another client has stored it meanwhile: the next run goes on from what it finds" : "";
+    return unstored(withNamespaceMend(`create: failed to create: ${messageOf(error)}${mend}`));
   }
   const inventory = await shownInventory(prepared.record.observed, prepared.crds, attempt);
   const outcome = await carryOn(plan, stored, former, attempt, wait, planned);
