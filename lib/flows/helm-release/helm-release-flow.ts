@@ -108,7 +108,7 @@ async function prepare(
   // Subscriptions first, then the look: a source or dependency that turns ready in between still wakes this object.
   await subscribeForRun(closed);
   await applyChartTemplate(closed);
-  await beginning(closed);
+  await beginning(closed, carried);
   await checkDependencies(closed);
   const source = await findChart(closed);
   const values = await readValues(closed);
@@ -122,8 +122,9 @@ async function prepare(
   return { attempt, carried: next };
 }
 
-/** Reports that the run has begun, unless the status already says so. */
-async function beginning(ctx: HelmReleaseContext): Promise<void> {
+/** Reports that the run has begun, unless the status already says so, or which action the run goes on to wait for. */
+async function beginning(ctx: HelmReleaseContext, { pass }: Carried): Promise<void> {
+  if (pass?.wait !== undefined && pass.generation === ctx.generation) return;
   const { observedGeneration } = ctx.status();
   const isKnown = observedGeneration === ctx.generation && ctx.requestedAt === ctx.status().lastHandledReconcileAt;
   if (isKnown) return;

@@ -31,15 +31,18 @@ describe("a release of Helm 2", () => {
   const protobuf = Buffer.from("0a03617070121c0a0c08", "hex");
   const release = gzipSync(protobuf).toString("base64");
 
-  test.each(["ConfigMap", "Secret"])("in a %s is neither read nor changed: a release of its name is installed", async (kind) => {
-    const scene = await published({ a: configMap("blue") });
-    const data = kind === "Secret" ? { stringData: { release } } : { data: { release } };
-    const before = await scene.apply({ apiVersion: "v1", kind, metadata: { name: "app.v1", labels }, ...data });
-    await scene.release({});
-    await scene.run();
-    expect(await scene.condition("Ready")).toMatch(/^True InstallSucceeded/);
-    expect((await scene.get("v1", kind, "app.v1"))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-  });
+  test.each(["ConfigMap", "Secret"])(
+    "in a %s is neither read nor changed: a release of its name is installed",
+    async (kind) => {
+      const scene = await published({ a: configMap("blue") });
+      const data = kind === "Secret" ? { stringData: { release } } : { data: { release } };
+      const before = await scene.apply({ apiVersion: "v1", kind, metadata: { name: "app.v1", labels }, ...data });
+      await scene.release({});
+      await scene.run();
+      expect(await scene.condition("Ready")).toMatch(/^True InstallSucceeded/);
+      expect((await scene.get("v1", kind, "app.v1"))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    },
+  );
 
   test("under the name of a Secret of Helm 3 is refused by name, and nothing is written", async () => {
     const scene = await published({ a: configMap("blue") });
@@ -122,7 +125,9 @@ describe("a namespace that is deleted under a release", () => {
     await scene.release({ ...spec, values: { color: "red" } });
     await scene.run();
     expect(await scene.condition("Ready")).toMatch(
-      new RegExp(`^False UpgradeFailed: .* Kind=ConfigMap: namespaces "${other}" not found; create this namespace again$`),
+      new RegExp(
+        `^False UpgradeFailed: .* Kind=ConfigMap: namespaces "${other}" not found; create this namespace again$`,
+      ),
     );
     await withControllers.cluster.apply(manifest, { manager: "test", force: true }, signal);
     await scene.release({ ...spec, values: { color: "green" } });
