@@ -31,7 +31,8 @@ async function listedScene() {
       return (...args: readonly unknown[]) => {
         const [first] = args;
         if (isJsonObject(first)) calls.push(`${String(method)} ${String(first["kind"])}`);
-        return Reflect.apply(value, target, args);
+        const answer: unknown = Reflect.apply(value, target, args);
+        return answer;
       };
     },
   });
@@ -57,7 +58,7 @@ describe("a run of an unchanged release", () => {
     await scene.release({ values: { color: "blue" } });
     await scene.run();
     await scene.runDue();
-    expect(await during(scene.runDue)).toEqual(["get HelmRelease", "get OCIRepository", "listMetadata Secret"]);
+    expect(await during(() => scene.runDue())).toEqual(["get HelmRelease", "get OCIRepository", "listMetadata Secret"]);
   });
 
   test("with drift detection also reads its release Secret and lists the metadata of each kind once", async () => {
@@ -67,7 +68,7 @@ describe("a run of an unchanged release", () => {
     await scene.release({ values: { color: "blue" }, driftDetection: { mode: "enabled" } });
     await scene.run();
     await scene.runDue();
-    expect(await during(scene.runDue)).toEqual([
+    expect(await during(() => scene.runDue())).toEqual([
       "get HelmRelease",
       "get OCIRepository",
       "get Secret",
