@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findCondition } from "../lib/api/condition.ts";
 import { parseKustomization } from "../lib/api/kustomization.ts";
 import { type Figure, figure } from "./figure.ts";
-import { apply, besideBoth, namespace, type Peer, push, request, timed, until } from "./peers.ts";
+import { apply, applyingControllers, besideBoth, namespace, type Peer, push, request, timed, until } from "./peers.ts";
 
 const example = join(import.meta.dirname, "../examples/oddy-test/manifests");
 const manyObjects = 500;
@@ -17,7 +17,7 @@ const sizes = [
  * the request, to Ready as a client of the API server sees it.
  */
 export async function fluxPeer(): Promise<readonly Figure[]> {
-  const measured = await besideBoth("fluxPeer", measure);
+  const measured = await besideBoth({ bench: "fluxPeer", flux: applyingControllers }, measure);
   return measured === undefined ? [] : [...measured.flux, ...measured.sluice];
 }
 

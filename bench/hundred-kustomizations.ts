@@ -3,7 +3,7 @@ import { parseKustomization } from "../lib/api/kustomization.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { type Figure, figure } from "./figure.ts";
-import { apply, besideBoth, namespace, type Peer, push, request, timed, until } from "./peers.ts";
+import { apply, applyingControllers, besideBoth, namespace, type Peer, push, request, timed, until } from "./peers.ts";
 
 const count = 100;
 const rounds = 1;
@@ -20,7 +20,7 @@ type Times = Readonly<Record<(typeof moments)[number], readonly number[]>>;
  * the first of them, from a push, or from the first request, until all of them are Ready as a client of the API server sees it.
  */
 export async function hundredKustomizations(): Promise<readonly Figure[]> {
-  const measured = await besideBoth("hundredKustomizations", measure);
+  const measured = await besideBoth({ bench: "hundredKustomizations", flux: applyingControllers }, measure);
   if (measured === undefined) return [];
   const { flux, sluice } = measured;
   return moments.flatMap((moment) => {

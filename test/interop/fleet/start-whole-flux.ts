@@ -3,28 +3,46 @@ import { join } from "node:path";
 import { z } from "zod";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import type { BuiltFlux } from "../flux-recorder/built-flux.ts";
+import type { BuiltFlux, FluxController } from "../flux-recorder/built-flux.ts";
 import { installDefinitions, startController, until } from "../flux-recorder/start-flux.ts";
+
+/** The controllers to start, each with flags beside those of its Deployment. */
+export type FlagsOfControllers = Readonly<Partial<Record<FluxController, readonly string[]>>>;
 
 interface WholeFluxOptions extends BuiltFlux {
   readonly kubeconfig: string;
   /** For artifacts, temporary files and logs: an empty one for each start. */
   readonly folder: string;
   readonly cluster: Cluster;
+  /** By default all six. */
+  readonly flags?: FlagsOfControllers;
 }
 
-/** Flux's six controllers. Their end is that of Deployments that are scaled to 0. */
+/** Flux's controllers. Their end is that of Deployments that are scaled to 0. */
 export interface WholeFlux extends AsyncDisposable {
   /** Where notification-controller takes webhooks: `http://127.0.0.1:PORT`. */
   readonly receiver: string;
+  /** The process of each controller. */
+  readonly processes: Readonly<Record<string, number>>;
 }
+
+// As Flux's example has it: by default a Kustomization looks at its dependencies every 30 s.
+const soon = ["--requeue-dependency=5s"];
+const allSix: FlagsOfControllers = {
+  "notification-controller": [],
+  "source-controller": [],
+  "image-reflector-controller": [],
+  "image-automation-controller": [],
+  "helm-controller": soon,
+  "kustomize-controller": soon,
+};
 
 /**
  * Runs them as processes with the flags of their Deployments, in the order of `docs/moving-from-flux.md`: notification-controller, to which
  * the others send their events, then source-controller, and the rest once it serves every artifact itself.
  */
 export async function startWholeFlux(
-  { controllers, crds, kubeconfig, folder, cluster }: WholeFluxOptions,
+  { controllers, crds, kubeconfig, folder, cluster, flags = allSix }: WholeFluxOptions,
   signal: AbortSignal,
 ): Promise<WholeFlux> {
   await installDefinitions(crds, cluster, signal);
@@ -33,28 +51,32 @@ export async function startWholeFlux(
   await Promise.all([storage, images, scratch].map((path) => mkdir(path, { recursive: true })));
   const common = { controllers, folder, env: { KUBECONFIG: kubeconfig, TMPDIR: scratch, HOME: scratch } };
   await using running = new AsyncDisposableStack();
-  const start = (name: string, args: (ports: readonly [number, number]) => readonly string[]) =>
-    startController(running, name, common, args, signal);
+  const processes: Record<string, number> = {};
+  const start = async (name: FluxController, args: (ports: readonly [number, number]) => readonly string[]) => {
+    const further = flags[name];
+    if (further === undefined) return [0, 0] as const;
+    const { ports, pid } = await startController(running, name, common, (two) => [...args(two), ...further], signal);
+    processes[name] = pid;
+    return ports;
+  };
   const [events, hooks] = await start("notification-controller", ([one, other]) => [
     `--events-addr=127.0.0.1:${one}`,
     `--receiverAddr=127.0.0.1:${other}`,
   ]);
-  const telling = `--events-addr=http://127.0.0.1:${events}/`;
+  const telling = events === 0 ? [] : [`--events-addr=http://127.0.0.1:${events}/`];
   const [artifacts] = await start("source-controller", ([port]) => [
-    telling,
+    ...telling,
     `--storage-path=${storage}`,
     `--storage-addr=127.0.0.1:${port}`,
     `--storage-adv-addr=127.0.0.1:${port}`,
   ]);
-  await untilServedFrom(`http://127.0.0.1:${artifacts}/`, cluster, signal);
-  await start("image-reflector-controller", () => [telling, `--storage-path=${images}`]);
-  await start("image-automation-controller", () => [telling]);
-  // As Flux's example has it: by default a Kustomization looks at its dependencies every 30 s.
-  for (const name of ["helm-controller", "kustomize-controller"]) {
-    await start(name, () => [telling, "--requeue-dependency=5s"]);
+  if (artifacts !== 0) await untilServedFrom(`http://127.0.0.1:${artifacts}/`, cluster, signal);
+  await start("image-reflector-controller", () => [...telling, `--storage-path=${images}`]);
+  for (const name of ["image-automation-controller", "helm-controller", "kustomize-controller"] as const) {
+    await start(name, () => telling);
   }
   const all = running.move();
-  return { receiver: `http://127.0.0.1:${hooks}`, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { receiver: `http://127.0.0.1:${hooks}`, processes, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 const WithArtifact = z.object({

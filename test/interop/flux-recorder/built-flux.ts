@@ -8,13 +8,8 @@ export interface BuiltFlux {
   readonly crds: readonly string[];
 }
 
-/** source-controller and kustomize-controller, if the environment names a build of them; otherwise undefined. */
-export function builtFlux(): Promise<BuiltFlux | undefined> {
-  return built("SLUICE_FLUX", ["source-controller", "kustomize-controller"]);
-}
-
-/** The controllers that the typical repository needs, in the order in which they start: the others tell notification-controller. */
-export const allControllers = [
+/** Flux's controllers that Sluice replaces. */
+export const fluxControllers = [
   "notification-controller",
   "source-controller",
   "kustomize-controller",
@@ -22,10 +17,24 @@ export const allControllers = [
   "image-reflector-controller",
   "image-automation-controller",
 ] as const;
+export type FluxController = (typeof fluxControllers)[number];
+
+const ofRecordings: readonly FluxController[] = ["source-controller", "kustomize-controller"];
+
+/** Those of the recordings, as the recordings were made with, if the environment names a build of them; otherwise undefined. */
+export function builtFlux(): Promise<BuiltFlux | undefined> {
+  return built("SLUICE_FLUX", ofRecordings);
+}
 
 /** All six of them, if the environment names a build; otherwise undefined. */
 export function builtWholeFlux(): Promise<BuiltFlux | undefined> {
-  return built("SLUICE_FLUX_ALL", allControllers);
+  return built("SLUICE_FLUX_ALL", fluxControllers);
+}
+
+/** A build with these of them: of all six, or of the two of the recordings if those are enough; otherwise undefined. */
+export async function builtFluxWith(names: readonly FluxController[]): Promise<BuiltFlux | undefined> {
+  const whole = await builtWholeFlux();
+  return whole ?? (names.every((name) => ofRecordings.includes(name)) ? builtFlux() : undefined);
 }
 
 async function built(variables: string, names: readonly string[]): Promise<BuiltFlux | undefined> {

@@ -67,8 +67,8 @@ export async function startFlux(
     `--storage-addr=127.0.0.1:${port}`,
     `--storage-adv-addr=127.0.0.1:${port}`,
   ];
-  const [artifactPort] = await startController(running, "source-controller", common, serving, signal);
-  const artifacts = `127.0.0.1:${artifactPort}`;
+  const { ports } = await startController(running, "source-controller", common, serving, signal);
+  const artifacts = `127.0.0.1:${ports[0]}`;
   if (adopts) await untilServedFrom(artifacts, cluster, signal);
   await startController(running, "kustomize-controller", common, () => [], signal);
   const both = running.move();
@@ -125,13 +125,19 @@ export interface Common {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** A controller that runs. */
+interface StartedController {
+  readonly ports: readonly [number, number];
+  readonly pid: number;
+}
+
 const maxStarts = 3;
 
 /**
  * Starts a controller, and returns once it says that it is ready. A port that was free may be taken before the controller listens:
  * one that ends before it is ready is started again, with other ports.
  *
- * @param args further flags. They may use two ports beside those of its metrics and its health. @returns those ports
+ * @param args further flags. They may use two ports beside those of its metrics and its health. @returns those ports, and its process
  */
 export async function startController(
   running: AsyncDisposableStack,
@@ -139,7 +145,7 @@ export async function startController(
   { controllers, folder, env }: Common,
   args: (ports: readonly [number, number]) => readonly string[],
   signal: AbortSignal,
-): Promise<readonly [number, number]> {
+): Promise<StartedController> {
   const path = join(folder, `${name}.log`);
   const why = async () => `${name} has not become ready; the end of its log:\n${await logTail(path)}`;
   for (let starts = 1; starts <= maxStarts; starts++) {
@@ -157,7 +163,7 @@ export async function startController(
     const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
     const isReady = async (): Promise<boolean> => (await ask(`http://127.0.0.1:${health}/readyz`))?.status === 200;
     await until(async () => hasEnded() || (await isReady()), why, signal);
-    if (!hasEnded()) return [one, other];
+    if (!hasEnded()) return { ports: [one, other], pid: child.pid ?? 0 };
   }
   throw new Error(await why());
 }
