@@ -18,6 +18,7 @@ import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
+import { imagePeer } from "./image-peer.ts";
 import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
@@ -54,6 +55,7 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  imagePeer,
   notifications,
   canaries: () => advancingCanaries(200),
   thousandCanaries: () => advancingCanaries(1_000),
