@@ -22,9 +22,13 @@ export async function pushImage(stage: Stage, tag: string): Promise<number> {
   }
 }
 
-/** From a pushed tag to the commit, its webhook, and the Deployment. */
-export async function rolledOut(stage: Stage, host: GitHost, tag: string, at: number): Promise<Report> {
-  const commit = await untilCommitted(stage, host, tag);
+/** From a pushed tag to the commit, its webhook, and the Deployment. `known`: how many commits there were before. */
+export async function rolledOut(
+  stage: Stage,
+  host: GitHost,
+  { tag, at, known = 0 }: { readonly tag: string; readonly at: number; readonly known?: number },
+): Promise<Report> {
+  const commit = await untilCommitted(stage, host, tag, known);
   const committed = Date.now();
   const push = await deliverHead(stage, host);
   const { ready = 0 } = await untilApplied(stage, push.revision, committed, "gitrepositories");
@@ -34,14 +38,15 @@ export async function rolledOut(stage: Stage, host: GitHost, tag: string, at: nu
   return { hops, facts: [`commit ${commit.commit.slice(0, 7)}: ${commit.message}`, running] };
 }
 
-/** Waits until the newest commit sets this tag. */
-export async function untilCommitted(stage: Stage, host: GitHost, tag: string) {
-  const isNewest = async () => {
-    const [newest] = await host.log();
-    return newest?.message.includes(`to ${imageOf(stage)}:${tag}`) === true ? newest : undefined;
+/** Waits until a commit sets this tag. @param known how many commits there were before */
+export async function untilCommitted(stage: Stage, host: GitHost, tag: string, known = 0) {
+  const isNew = async () => {
+    const commits = await host.log();
+    const added = commits.slice(0, commits.length - known);
+    return added.find(({ message }) => message.includes(`to ${imageOf(stage)}:${tag}`));
   };
   const found = async () => JSON.stringify(await host.log());
-  return until(`the newest commit names ${tag}`, isNewest, found, stage.signal);
+  return until(`a commit names ${tag}`, isNew, found, stage.signal);
 }
 
 /** Sends the webhook of the newest commit. */

@@ -53,7 +53,7 @@ async function connect(stage: Stage, host: GitHost): Promise<Report> {
 
 async function pushNewer(stage: Stage, host: GitHost): Promise<Report> {
   const at = await pushImage(stage, "1.1.0");
-  return await rolledOut(stage, host, "1.1.0", at);
+  return await rolledOut(stage, host, { tag: "1.1.0", at });
 }
 
 async function pushOthers(stage: Stage, host: GitHost): Promise<Report> {
@@ -72,11 +72,16 @@ async function pushBesideCommit(stage: Stage, host: GitHost): Promise<Report> {
     const file = join(folder, "deployment.yaml");
     await writeFile(file, (await readFile(file, "utf8")).replace("replicas: 2", "replicas: 3"));
   });
-  const report = await rolledOut(stage, host, "1.3.0", at);
+  const report = await rolledOut(stage, host, { tag: "1.3.0", at });
   const spec = (await stage.get("Deployment", "oddy-test-deployment", "apps/v1"))?.["spec"];
   mustBe("both commits are there", isJsonObject(spec) && spec["replicas"] === 3, JSON.stringify(spec));
   return { ...report, facts: [...report.facts, "the other commit is kept: 3 replicas"] };
 }
+
+const kustomization = {
+  ...{ group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" },
+  ...{ namespace, name: appName },
+};
 
 /** The policy bars the digest of such an image, if it asks for that, and goes on to the one before. */
 async function pushFailing(stage: Stage, host: GitHost): Promise<Report> {
@@ -84,6 +89,12 @@ async function pushFailing(stage: Stage, host: GitHost): Promise<Report> {
   const body = { metadata, spec: { digestReflectionPolicy: "IfNotPresent" } };
   const policy = { group: "image.toolkit.fluxcd.io", version: "v1", kind: "ImagePolicy", namespace, name: appName };
   await stage.cluster.patch(policy, { type: "merge", body }, { manager: "kubectl" }, stage.signal);
+  await stage.cluster.patch(
+    kustomization,
+    { type: "merge", body: { spec: { wait: true } } },
+    { manager: "kubectl" },
+    stage.signal,
+  );
   await untilCommitted(stage, host, "1.3.0@sha256");
   await host.push(async (folder) => {
     const file = join(folder, "deployment.yaml");
@@ -95,12 +106,13 @@ async function pushFailing(stage: Stage, host: GitHost): Promise<Report> {
   await untilApplied(stage, sound.revision, sound.at, "gitrepositories");
   const at = await pushImage(stage, "1.4.0");
   await untilCommitted(stage, host, "1.4.0@sha256");
+  const known = (await host.log()).length;
   await deliverHead(stage, host);
   const isFailed = async () => ((await stage.ready()).includes("bars 1.4.0@sha256") ? stage.ready() : undefined);
   const failed = await until("the Deployment is not healthy", isFailed, () => stage.ready(), stage.signal);
   const barred = Date.now();
   const chosen = await untilMessage(stage, "ImagePolicy", "(barred: 1.4.0)");
-  const report = await rolledOut(stage, host, "1.3.0@sha256", barred);
+  const report = await rolledOut(stage, host, { tag: "1.3.0@sha256", at: barred, known });
   const why = failed.split("\n").find((line) => line.includes("bars 1.4.0")) ?? "";
   return { hops: { barred: barred - at, ...report.hops }, facts: [why, chosen, ...report.facts] };
 }
