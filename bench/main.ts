@@ -18,6 +18,7 @@ import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
+import { imagePeer } from "./image-peer.ts";
 import { notificationPeer } from "./notification-peer.ts";
 import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
@@ -55,6 +56,7 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  imagePeer,
   notifications,
   notificationPeer,
   canaries: () => advancingCanaries(200),
