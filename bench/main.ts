@@ -19,6 +19,7 @@ import { helmIndex } from "./helm-index.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
 import { notificationPeer } from "./notification-peer.ts";
+import { imagePeer } from "./image-peer.ts";
 import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
@@ -55,6 +56,7 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  imagePeer,
   notifications,
   notificationPeer,
   canaries: () => advancingCanaries(200),
