@@ -75,7 +75,7 @@ async function measure(peer: Peer): Promise<Costs> {
   const images = imageClient(peer.registry, peer.http, signal);
   const costs: Record<string, Cost[]> = {};
   const measured = async (moment: keyof typeof moments, work: (round: number) => Promise<void>): Promise<void> => {
-    const { rounds = 1 } = moments[moment] ?? {};
+    const { rounds } = moments[moment];
     const taken: Cost[] = [];
     // The first one warms up.
     for (let round = 0; round <= rounds; round++) {

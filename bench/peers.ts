@@ -19,6 +19,7 @@ import { type FlagsOfControllers, startWholeFlux } from "../test/interop/fleet/s
 import { type BuiltFlux, builtFluxWith, fluxControllers } from "../test/interop/flux-recorder/built-flux.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../test/real/own-control-plane.ts";
 import { type AuditLog, auditLog } from "./audit-log.ts";
+import { type Used, watchUse } from "./process-memory.ts";
 
 export const namespace = "default";
 const lookAgainMs = 10;
@@ -176,4 +177,16 @@ export async function timed(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
+}
+
+/** How long work took, and what each process of the peer has used for it. */
+export interface Cost {
+  readonly ms: number;
+  readonly used: Readonly<Record<string, Used>>;
+}
+
+export async function costOf({ processes }: Peer, work: () => Promise<void>): Promise<Cost> {
+  const watched = Object.entries(processes).map(([name, pid]) => [name, watchUse(pid)] as const);
+  const ms = await timed(work);
+  return { ms, used: Object.fromEntries(watched.map(([name, end]) => [name, end()])) };
 }

@@ -28,9 +28,10 @@ export async function imageRegistry(signal: AbortSignal): Promise<ImageRegistry>
   const folder = await mkdtemp(join(tmpdir(), "sluice-recorded-images-"));
   const registry = await startRegistry({ folder, port: 0, log: silentLog, onPush: () => undefined });
   const http = httpClient({ network: homeNetwork });
+  const images = imageClient(registry.address, http, signal);
   return {
+    ...images,
     address: registry.address,
-    push: imageClient(registry.address, http, signal).push,
     async remove(repository, tag) {
       const url = `http://${registry.address}/v2/${repository}/manifests/${tag}`;
       const { status } = await http.send({ method: "DELETE", url, timeoutMs: 10_000, maxBytes: 1_000_000 }, signal);
