@@ -30,7 +30,7 @@ const minRestarts = 2;
  * of this holds:
  *
  * - the object is a Deployment, and every Pod of its present template fails: a container with the image has ended with an error, and again
- *   after a restart;
+ *   after a restart, while all others run;
  * - a Pod of an earlier template is Ready beside them, and that template differs in nothing but the image of this container, which is of
  *   the same repository;
  * - the ConfigMaps and Secrets that the template names have not changed since that Pod started.
@@ -69,7 +69,7 @@ async function blame(
   const sets = (await cluster.list({ ...within, group: "apps", kind: "ReplicaSet" }, signal)).filter(ownedBy(uid));
   const pods = await cluster.list({ ...within, group: "", kind: "Pod" }, signal);
   const podsOf = ({ metadata }: LiveObject) =>
-    pods.filter(ownedBy(metadata.uid)).flatMap((pod) => BlamedPod.safeParse(pod).data ?? []);
+    pods.filter(ownedBy(metadata.uid)).map((pod) => BlamedPod.safeParse(pod).data);
   const present = sets.find((set) => revisionOf(set) === revisionOf(object));
   const failing = present === undefined ? undefined : failingContainer(podsOf(present));
   const image = deployment.spec.template.spec.containers.find(({ name }) => name === failing?.name)?.image;
@@ -79,7 +79,9 @@ async function blame(
   for (const set of sets) {
     const former = set === present ? undefined : differsOnlyIn(failing.name, templateOf(set), wanted);
     if (former === undefined || parseImage(former)?.name !== blamed.name) continue;
-    const readySince = latest(podsOf(set).flatMap((pod) => (isReady(pod) ? (pod.status.startTime ?? []) : [])));
+    const readySince = latest(
+      podsOf(set).flatMap((pod) => (pod !== undefined && isReady(pod) ? (pod.status.startTime ?? []) : [])),
+    );
     const changed =
       readySince === undefined ? undefined : await lastConfigChange(deployment, namespace, cluster, signal);
     if (readySince === undefined || changed === undefined || changed >= readySince) continue;
@@ -123,16 +125,17 @@ interface FailingContainer {
 }
 
 /** The container by which every one of the Pods fails; undefined if one is Ready, or fails in another way, or if there are none. */
-function failingContainer(pods: readonly BlamedPod[]): FailingContainer | undefined {
+function failingContainer(pods: readonly (BlamedPod | undefined)[]): FailingContainer | undefined {
   const failing = pods.map(failingIn);
   const [first] = failing;
   return failing.every((one) => one !== undefined && one.name === first?.name) ? first : undefined;
 }
 
-function failingIn(pod: BlamedPod): FailingContainer | undefined {
-  // The node has ended the Pod: it was evicted, or the node is shut down.
-  if (isReady(pod) || (pod.status.reason ?? "") !== "") return undefined;
-  const failed = (pod.status.containerStatuses ?? []).flatMap((status) => {
+function failingIn(pod: BlamedPod | undefined): FailingContainer | undefined {
+  // With a reason, the node has ended the Pod: it was evicted, or the node is shut down.
+  if (pod === undefined || isReady(pod) || (pod.status.reason ?? "") !== "") return undefined;
+  const statuses = pod.status.containerStatuses ?? [];
+  const failed = statuses.flatMap((status) => {
     const end = status.state?.terminated ?? status.lastState?.terminated;
     const isAgain = status.restartCount >= minRestarts;
     if (end === undefined || end.exitCode === 0 || !isAgain || status.ready) return [];
@@ -141,7 +144,13 @@ function failingIn(pod: BlamedPod): FailingContainer | undefined {
       { name: status.name, digest: digestOf(status.imageID), end: `ended with exit code ${end.exitCode}${said}` },
     ];
   });
-  return failed.length === 1 ? failed[0] : undefined;
+  const [only, ...more] = failed;
+  if (only === undefined || more.length > 0) return undefined;
+  // A container that has not started may be what the failing one waits for.
+  const allRun = statuses.every(
+    ({ name, ready, state }) => name === only.name || ready || state?.running !== undefined,
+  );
+  return allRun ? only : undefined;
 }
 
 function isReady({ status }: BlamedPod): boolean {
@@ -159,6 +168,6 @@ function digestOf(image: string): string | undefined {
 
 /** The parts of `name:tag` or `name:tag@digest`; undefined without a tag. */
 function parseImage(image: string): { name: string; tag: string; digest: string | undefined } | undefined {
-  const [, name, tag] = /^(.+):([A-Za-z0-9_][A-Za-z0-9._-]{0,127})(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
+  const [, name, tag] = /^([^@]+):([A-Za-z0-9_][A-Za-z0-9._-]{0,127})(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
   return name === undefined || tag === undefined ? undefined : { name, tag, digest: digestOf(image) };
 }

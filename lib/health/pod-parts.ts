@@ -19,7 +19,7 @@ export const Workload = z.looseObject({
 export type Workload = z.infer<typeof Workload>;
 
 const Ended = z.object({ exitCode: z.number(), reason: z.string().optional() });
-const ContainerState = z.object({ terminated: Ended.optional() }).optional();
+const ContainerState = z.object({ running: z.unknown().optional(), terminated: Ended.optional() }).optional();
 
 export const BlamedPod = z.object({
   status: z.object({

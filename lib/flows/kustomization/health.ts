@@ -97,12 +97,12 @@ function unhealthy(
 
 /** Bars the images that are why the objects are not healthy. Answers the lines that follow Flux's text. */
 async function afterFailure(
-  { unhealthy: objects }: Pick<Unhealthy, "unhealthy">,
+  { notCurrent, unhealthy: objects }: Pick<Unhealthy, "notCurrent" | "unhealthy">,
   { deps, home, live, namespace, run, target }: KustomizationContext,
 ): Promise<readonly string[]> {
   const { barUnhealthy } = await import("../owner/bar-unhealthy.ts");
   const owner = { namespace, subject: subject(refOf(live)) };
-  const barred = await barUnhealthy(objects, owner, { home, target, manager }, run.signal);
+  const barred = await barUnhealthy(notCurrent, owner, { home, target, manager }, run.signal);
   if (!deps.explainHealthFailures) return barred;
   const { whyNotReady } = await import("../../health/why-not-ready.ts");
   return [...(await whyNotReady(objects, target, run.signal)), ...barred];

@@ -7,10 +7,9 @@ import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
-import { isOutage } from "../../core/ports/outage.ts";
 import { type BlamedImage, blamedImages } from "../../health/blamed-images.ts";
 import type { ObservedHealth } from "../../health/check-health.ts";
-import { barredName, formatBarred, isBarredBy, parseBarred, withBarred } from "../../image/barred/barred-images.ts";
+import { addLine, type BarredImage, barredName, isBarredBy, parseBarred } from "../../image/barred/barred-images.ts";
 
 /** The object whose health check has failed. */
 interface UnhealthyOwner {
@@ -18,6 +17,8 @@ interface UnhealthyOwner {
   /** As the reason names it: `Kustomization/apps/podinfo`. */
   readonly subject: string;
 }
+
+const maxTries = 3;
 
 interface BarringClusters {
   readonly home: HomeCluster;
@@ -59,44 +60,75 @@ async function askingPolicies(
   const found = await home
     .list({ ...servedKind(declaredImagePolicy), namespace }, signal)
     .catch((error: unknown): readonly LiveObject[] => {
-      if (error instanceof ApiError && !isOutage(error)) return [];
+      if (isAnswer(error)) return [];
       throw error;
     });
-  return found.filter(
-    ({ metadata }) =>
-      metadata.annotations?.[barUnhealthyAnnotation] === "true" && metadata.deletionTimestamp === undefined,
-  );
+  return found.filter(asks);
+}
+
+function asks({ metadata: { annotations, deletionTimestamp } }: LiveObject): boolean {
+  return annotations?.[barUnhealthyAnnotation] === "true" && deletionTimestamp === undefined;
+}
+
+/** Codes of an API server that has not decided about the request: the credential is stale, or it is too busy. */
+const undecided = new Set([401, 408, 429]);
+
+/** Whether the API server has decided: it refuses, does not know the kind or object, or the object has changed. All else is an outage. */
+function isAnswer(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code >= 400 && error.code < 500 && !undecided.has(error.code);
 }
 
 async function bar(
   policy: LiveObject,
   { digest, tag, why }: BlamedImage,
   owner: UnhealthyOwner,
-  { home, manager }: BarringClusters,
+  clusters: BarringClusters,
   signal: AbortSignal,
 ): Promise<string> {
   const image = { tag, digest, why: `${owner.subject}: ${why}` };
   const name = subject(refOf(policy));
-  const refused = (mend: string): string => `${name} does not bar ${barredName(image)}: ${mend}`;
   try {
-    const barred = parseBarred(policy.metadata.annotations?.[barredAnnotation] ?? "");
-    if (!barred.some((one) => isBarredBy(one, image))) {
-      const applier = applierOf(policy);
-      if (applier !== undefined) {
-        return refused(`${applier} applies its annotation ${barredAnnotation}; remove that from the manifest`);
-      }
-      const text = formatBarred(withBarred(barred, image));
-      parseBarred(text);
-      const { resourceVersion = "" } = policy.metadata;
-      const body = { metadata: { resourceVersion, annotations: { [barredAnnotation]: text } } };
-      await home.patch(refOf(policy), { type: "merge", body }, { manager }, signal);
-    }
+    const refusal = await writeLine(policy, image, clusters, signal);
+    if (refusal !== undefined) return `${name} does not bar ${barredName(image)}: ${refusal}`;
     return `${name} bars ${barredName(image)}: ${why}`;
   } catch (error) {
-    if (error instanceof RangeError || (error instanceof ApiError && !isOutage(error)))
-      return refused(messageOf(error));
+    if (error instanceof RangeError || isAnswer(error))
+      return `${name} does not bar ${barredName(image)}: ${messageOf(error)}`;
     throw error;
   }
+}
+
+/** Under a precondition on what was read: a user, or the run of another Kustomization, may bar an image at the same time. Answers why not. */
+async function writeLine(
+  policy: LiveObject,
+  image: BarredImage,
+  { home, manager }: BarringClusters,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const ref = refOf(policy);
+  let present: LiveObject | undefined = policy;
+  for (let tries = 1; present !== undefined && asks(present); tries++) {
+    const annotation = present.metadata.annotations?.[barredAnnotation] ?? "";
+    if (parseBarred(annotation).some((one) => isBarredBy(one, image))) return undefined;
+    const applier = applierOf(present);
+    if (applier !== undefined)
+      return `${applier} applies its annotation ${barredAnnotation}; remove that from the manifest`;
+    const annotations = { [barredAnnotation]: addLine(annotation, image) };
+    const { resourceVersion = "" } = present.metadata;
+    try {
+      await home.patch(
+        ref,
+        { type: "merge", body: { metadata: { resourceVersion, annotations } } },
+        { manager },
+        signal,
+      );
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === "Conflict") || tries === maxTries) throw error;
+    }
+    present = await home.get(ref, signal);
+  }
+  return `it no longer has the annotation ${barUnhealthyAnnotation}: "true"`;
 }
 
 /** Who applies the annotation with the barred images: the next apply would remove what is added here. */
