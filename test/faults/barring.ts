@@ -27,7 +27,7 @@ export const barringFaults: readonly FileFaults[] = [
       {
         what: "a container is blamed that waits for another one",
         find: "return allRun ? only : undefined;",
-        replace: "return allRun || only.name !== '' ? only : undefined;",
+        replace: "return allRun || only.name.length > 0 ? only : undefined;",
       },
       {
         what: "a single end of a container blames its image",
@@ -74,7 +74,7 @@ export const barringFaults: readonly FileFaults[] = [
       {
         what: "an image is barred again and again",
         find: "if (parseBarred(annotation).some((one) => isBarredBy(one, image))) return undefined;",
-        replace: "parseBarred(annotation);",
+        replace: "if (parseBarred(annotation).some((one) => isBarredBy(one, image) && tries > 9)) return undefined;",
       },
     ],
   },
