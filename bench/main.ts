@@ -21,6 +21,7 @@ import { helmPeer } from "./helm-peer.ts";
 import { helmRender } from "./helm-render.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
+import { imagePeer } from "./image-peer.ts";
 import { largeBucket } from "./large-bucket.ts";
 import { notificationPeer } from "./notification-peer.ts";
 import { notifications } from "./notifications.ts";
@@ -62,6 +63,7 @@ const benches = {
   helmIndex,
   helmPeer,
   helmRender,
+  imagePeer,
   notifications,
   notificationPeer,
   sourcePeer,

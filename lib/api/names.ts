@@ -40,6 +40,9 @@ export const originalsAnnotation = "sluice.dev/originals";
 /** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
 export const barredAnnotation = "sluice.dev/barred";
 
+/** On an ImagePolicy, with the value `true`: images that a Kustomization of its namespace has found unhealthy are barred. */
+export const barUnhealthyAnnotation = "sluice.dev/bar-unhealthy";
+
 /** On a HelmRelease: forces one install or upgrade, if its value equals that of the request. */
 export const forceAtAnnotation = "reconcile.fluxcd.io/forceAt";
 

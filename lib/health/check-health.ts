@@ -200,6 +200,8 @@ async function hasFailedPod(object: LiveObject, cluster: TargetCluster, signal: 
 export interface Unhealthy {
   readonly message: string;
   readonly unhealthy: readonly ObservedHealth[];
+  /** Also those that the message does not name: if one has failed, the others may still be waiting for it, or it for them. */
+  readonly notCurrent: readonly ObservedHealth[];
 }
 
 export type Verdict =
@@ -220,9 +222,15 @@ export function verdict(observed: readonly ObservedHealth[], { isFailFast } = { 
       kind: "failed",
       message: `failed early due to stalled resources: [${items(failed)}]`,
       unhealthy: failed,
+      notCurrent: pending,
     };
   if (pending.length === 0) return { kind: "healthy", unknown: observed.filter((one) => one.isUnattended === true) };
-  return { kind: "waiting", message: `timeout waiting for: [${items(pending)}]`, unhealthy: pending };
+  return {
+    kind: "waiting",
+    message: `timeout waiting for: [${items(pending)}]`,
+    unhealthy: pending,
+    notCurrent: pending,
+  };
 }
 
 function items(observed: readonly ObservedHealth[]): string {

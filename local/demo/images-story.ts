@@ -1,16 +1,22 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
+import { isJsonObject } from "../../lib/core/json.ts";
 import { example, untilApplied } from "./actions.ts";
 import type { GitHost } from "./git-host.ts";
-import { connectRepository, webhookOf } from "./git-story.ts";
+import { connectRepository } from "./git-story.ts";
+import {
+  deliverHead,
+  imageOf,
+  pushImage,
+  rolledOut,
+  runningImage,
+  untilCommitted,
+  untilMessage,
+} from "./image-actions.ts";
 import { readManifests } from "./read-manifests.ts";
 import { appName, mustBe, namespace, type Stage, until } from "./stage.ts";
 import type { Report, Scene } from "./story.ts";
 
-const repository = "oddy-test-image";
-const images = "image.toolkit.fluxcd.io/v1";
 const marker = `# {"$imagepolicy": "${namespace}:${appName}"}`;
 
 /** The story of a team whose new images are committed to its repository: `npm run demo -- images`. */
@@ -23,6 +29,7 @@ export function imageScenes(host: GitHost): readonly Scene[] {
       play: (stage) => pushOthers(stage, host),
     },
     { title: "An image is pushed just before a commit of another", play: (stage) => pushBesideCommit(stage, host) },
+    { title: "An image whose containers end at once is pushed", play: (stage) => pushFailing(stage, host) },
   ];
 }
 
@@ -46,7 +53,7 @@ async function connect(stage: Stage, host: GitHost): Promise<Report> {
 
 async function pushNewer(stage: Stage, host: GitHost): Promise<Report> {
   const at = await pushImage(stage, "1.1.0");
-  return await rolledOut(stage, host, "1.1.0", at);
+  return await rolledOut(stage, host, { tag: "1.1.0", at });
 }
 
 async function pushOthers(stage: Stage, host: GitHost): Promise<Report> {
@@ -65,68 +72,47 @@ async function pushBesideCommit(stage: Stage, host: GitHost): Promise<Report> {
     const file = join(folder, "deployment.yaml");
     await writeFile(file, (await readFile(file, "utf8")).replace("replicas: 2", "replicas: 3"));
   });
-  const report = await rolledOut(stage, host, "1.3.0", at);
+  const report = await rolledOut(stage, host, { tag: "1.3.0", at });
   const spec = (await stage.get("Deployment", "oddy-test-deployment", "apps/v1"))?.["spec"];
   mustBe("both commits are there", isJsonObject(spec) && spec["replicas"] === 3, JSON.stringify(spec));
   return { ...report, facts: [...report.facts, "the other commit is kept: 3 replicas"] };
 }
 
-/** Pushes an image to the registry, whose event is that of ECR. Answers when the push had ended. */
-async function pushImage(stage: Stage, tag: string): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-demo-image-"));
-  try {
-    await writeFile(join(folder, "layer"), tag);
-    return (await stage.push(folder, repository, "main@sha1:demo", tag)).at;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+const kustomization = {
+  ...{ group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" },
+  ...{ namespace, name: appName },
+};
 
-/** From a pushed tag to the commit, its webhook, and the Deployment. */
-async function rolledOut(stage: Stage, host: GitHost, tag: string, at: number): Promise<Report> {
-  const commit = await until(
-    `a commit names ${tag}`,
-    async () => (await host.log()).find(({ message }) => message.includes(`to ${imageOf(stage)}:${tag}`)),
-    async () => JSON.stringify(await host.log()),
+/** The policy bars the digest of such an image, if it asks for that, and goes on to the one before. */
+async function pushFailing(stage: Stage, host: GitHost): Promise<Report> {
+  const metadata = { annotations: { "sluice.dev/bar-unhealthy": "true" } };
+  const body = { metadata, spec: { digestReflectionPolicy: "IfNotPresent" } };
+  const policy = { group: "image.toolkit.fluxcd.io", version: "v1", kind: "ImagePolicy", namespace, name: appName };
+  await stage.cluster.patch(policy, { type: "merge", body }, { manager: "kubectl" }, stage.signal);
+  await stage.cluster.patch(
+    kustomization,
+    { type: "merge", body: { spec: { wait: true } } },
+    { manager: "kubectl" },
     stage.signal,
   );
-  const committed = Date.now();
-  const push = { revision: `main@sha1:${(await host.log())[0]?.commit ?? ""}`, at: committed };
-  const status = await host.deliver(await webhookOf(stage), push);
-  mustBe("the delivery is taken", status === 200, `status ${status}`);
-  const { ready = 0 } = await untilApplied(stage, push.revision, committed, "gitrepositories");
-  const running = await runningImage(stage);
-  mustBe(`the Deployment has ${tag}`, running.endsWith(`:${tag}`), running);
-  const hops = { committed: committed - at, "rolled out": committed - at + ready };
-  return { hops, facts: [`commit ${commit.commit.slice(0, 7)}: ${commit.message}`, running] };
-}
-
-function imageOf(stage: Stage): string {
-  return `${stage.sluice().ready.registry}/${repository}`;
-}
-
-async function runningImage(stage: Stage): Promise<string> {
-  const live = await stage.get("Deployment", "oddy-test-deployment", "apps/v1");
-  const [, image = "none"] = /"image":"([^"]+)"/.exec(JSON.stringify(live?.["spec"] ?? {})) ?? [];
-  return `Deployment/oddy-test-deployment: ${image}`;
-}
-
-/** Waits until the message of the Ready condition of the object has this part; answers the message. */
-async function untilMessage(stage: Stage, kind: string, part: string): Promise<string> {
-  const look = async (): Promise<string> => {
-    const status = (await stage.get(kind, appName, images))?.["status"];
-    const conditions = isJsonObject(status) && Array.isArray(status["conditions"]) ? status["conditions"] : [];
-    const ready = conditions.find((one): one is JsonObject => isJsonObject(one) && one["type"] === "Ready");
-    const message = ready?.["message"];
-    return `${kind}: ${typeof message === "string" ? message : "no Ready condition"}`;
-  };
-  return until(
-    `${kind}: ${part}`,
-    async () => {
-      const found = await look();
-      return found.includes(part) ? found : undefined;
-    },
-    look,
-    stage.signal,
-  );
+  await untilCommitted(stage, host, "1.3.0@sha256");
+  await host.push(async (folder) => {
+    const file = join(folder, "deployment.yaml");
+    const text = await readFile(file, "utf8");
+    const simulated = "metadata:\n  annotations: { local.sluice.dev/simulate: fail-image=1.4.0 }";
+    await writeFile(file, text.replace("metadata:", simulated).replace("spec:", "spec:\n  progressDeadlineSeconds: 10"));
+  });
+  const sound = await deliverHead(stage, host);
+  await untilApplied(stage, sound.revision, sound.at, "gitrepositories");
+  const at = await pushImage(stage, "1.4.0");
+  await untilCommitted(stage, host, "1.4.0@sha256");
+  const known = (await host.log()).length;
+  await deliverHead(stage, host);
+  const isFailed = async () => ((await stage.ready()).includes("bars 1.4.0@sha256") ? stage.ready() : undefined);
+  const failed = await until("the Deployment is not healthy", isFailed, () => stage.ready(), stage.signal);
+  const barred = Date.now();
+  const chosen = await untilMessage(stage, "ImagePolicy", "(barred: 1.4.0)");
+  const report = await rolledOut(stage, host, { tag: "1.3.0@sha256", at: barred, known });
+  const why = failed.split("\n").find((line) => line.includes("bars 1.4.0")) ?? "";
+  return { hops: { barred: barred - at, ...report.hops }, facts: [why, chosen, ...report.facts] };
 }

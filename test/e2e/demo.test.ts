@@ -47,11 +47,13 @@ test.skipIf(gitPrograms === undefined)(
 );
 
 test.skipIf(gitPrograms === undefined)(
-  "the images demo ends as expected: a pushed image is committed and rolled out, but only if it is newer",
+  "the images demo ends as expected: a newer image is committed and rolled out, and barred if its containers fail",
   async () => {
     const { code, out, err } = await demo("images");
     expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
     expect(out).toContain("oddy-test-image:1.3.0");
+    expect(out).toMatch(/ImagePolicy\/default\/oddy-test bars 1\.4\.0@sha256:/);
+    expect(out).toContain("(barred: 1.4.0)");
   },
   300_000,
 );

@@ -4,6 +4,7 @@ import { applyStatementFaults } from "./apply-statements.ts";
 import { archiveFaults } from "./archives.ts";
 import { awsFaults } from "./aws.ts";
 import { awsServiceFaults } from "./aws-services.ts";
+import { barringFaults } from "./barring.ts";
 import { bootstrapFaults } from "./bootstrap.ts";
 import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
@@ -135,6 +136,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...awsServiceFaults,
   ...clusterFunctionFaults,
   ...healthFaults,
+  ...barringFaults,
   ...ownerFaults,
   ...receiverLoginFaults,
   ...receiverLimitFaults,

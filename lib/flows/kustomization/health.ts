@@ -1,3 +1,4 @@
+import { declaredKustomization } from "../../api/kinds/kustomization.ts";
 import { effectiveTimeoutMs } from "../../api/kustomization.ts";
 import { ownerSelector } from "../../api/names.ts";
 import type { Pending } from "../../apply/apply-all.ts";
@@ -5,7 +6,8 @@ import type { AppliedObject } from "../../apply/apply-object.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
 import { mayVanish } from "../../apply/terminating.ts";
 import { Failure } from "../../core/failure.ts";
-import { parseApiVersion } from "../../core/object-ref.ts";
+import { refOf } from "../../core/manifest.ts";
+import { parseApiVersion, subject } from "../../core/object-ref.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import {
   type HealthTarget,
@@ -46,6 +48,8 @@ export type Health =
       readonly unknown: string | undefined;
     };
 
+const manager = declaredKustomization.statusManager;
+
 /** How long a stage of definitions may take to be served: Flux's own limit. */
 const stageTimeoutMs = 60_000;
 
@@ -75,7 +79,7 @@ export const checkHealth = step(async (revision: AppliedRevision, attempt: Attem
       return lookAgainLater(wait, nextLookMs);
     case "failed":
     case "timedOut":
-      throw unhealthy(outcome.message, wait, revision, attempt, await explained(outcome, ctx));
+      throw unhealthy(outcome.message, wait, revision, attempt, await afterFailure(outcome, ctx));
   }
 });
 
@@ -91,13 +95,17 @@ function unhealthy(
   return new StepFailed(new Failure("HealthCheckFailed", [text, ...why].join("\n")), revision, message);
 }
 
-async function explained(
-  { unhealthy: objects }: Pick<Unhealthy, "unhealthy">,
-  { deps, run, target }: KustomizationContext,
+/** Bars the images that are why the objects are not healthy. Answers the lines that follow Flux's text. */
+async function afterFailure(
+  { notCurrent, unhealthy: objects }: Pick<Unhealthy, "notCurrent" | "unhealthy">,
+  { deps, home, live, namespace, run, target }: KustomizationContext,
 ): Promise<readonly string[]> {
-  if (!deps.explainHealthFailures) return [];
+  const { barUnhealthy } = await import("../owner/bar-unhealthy.ts");
+  const owner = { namespace, subject: subject(refOf(live)) };
+  const barred = await barUnhealthy(notCurrent, owner, { home, target, manager }, run.signal);
+  if (!deps.explainHealthFailures) return barred;
   const { whyNotReady } = await import("../../health/why-not-ready.ts");
-  return whyNotReady(objects, target, run.signal);
+  return [...(await whyNotReady(objects, target, run.signal)), ...barred];
 }
 
 async function reportHealthWait({ status }: AppliedRevision, attempt: Attempt): Promise<void> {

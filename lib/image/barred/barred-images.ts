@@ -51,6 +51,19 @@ export function barredName({ tag, digest }: Pick<BarredImage, "digest" | "tag">)
   return digest === undefined ? tag : `${tag}@${digest}`;
 }
 
+/** Whether an entry bars the tag while it has this digest. */
+export function isBarredBy(entry: BarredImage, { digest, tag }: Pick<BarredImage, "digest" | "tag">): boolean {
+  return entry.tag === tag && (entry.digest === undefined || entry.digest === digest);
+}
+
+/** The annotation with one more line, its other lines as they are: also comments. A reason becomes one line. Throws as {@link parseBarred} does. */
+export function addLine(annotation: string, { why, ...image }: BarredImage): string {
+  const added = formatBarred(withBarred([], { ...image, why }));
+  const text = annotation.trim() === "" ? added : `${annotation.replace(/\n+$/, "")}\n${added}`;
+  parseBarred(text);
+  return text;
+}
+
 /** The list with this image, which takes the place of an earlier entry for it. A reason becomes one line. */
 export function withBarred(barred: readonly BarredImage[], image: BarredImage): readonly BarredImage[] {
   const why = image.why.replaceAll(/\s+/g, " ").trim();

@@ -103,4 +103,13 @@ describe("the verdict", () => {
   ])("over %j with fail-fast %s is %s", (observed, isFailFast, kind) => {
     expect(verdict(observed, { isFailFast }).kind).toBe(kind);
   });
+
+  test("of a failure names what has failed, and has what is still awaited beside it", () => {
+    const observed = seen("Current", "InProgress", "Failed");
+    expect(verdict(observed)).toMatchObject({
+      kind: "failed",
+      unhealthy: [observed[2]],
+      notCurrent: observed.slice(1),
+    });
+  });
 });

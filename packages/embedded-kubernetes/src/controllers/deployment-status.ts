@@ -142,6 +142,8 @@ function untilDeadlineMs(deployment: ApiObject, before: JsonObject, now: Date): 
   const former = objectsOf(before, "conditions").find((condition) => condition["type"] === "Progressing");
   const isNew = before["observedGeneration"] !== metadataOf(deployment)["generation"];
   const isUnderWay = former !== undefined && !isNew && former["reason"] !== "NewReplicaSetAvailable";
+  // It stays exceeded: its own condition, which is new, is no progress.
+  if (isUnderWay && former["reason"] === "ProgressDeadlineExceeded") return 0;
   const since = isUnderWay ? Date.parse(textOf(former, "lastUpdateTime")) : now.getTime();
   return since + seconds * 1000 - now.getTime();
 }

@@ -54,6 +54,9 @@ function play(pod: ApiObject, tools: Tools): void {
 function playOf(pod: ApiObject, fault: SimulatedFault, leftMs: number): Play {
   const isLasting = textOf(objectOf(pod, "spec"), "restartPolicy") === "Always";
   switch (fault.kind) {
+    case "fail-image":
+      if (hasImageOf(fault.tag, pod)) return isLasting ? "failing" : "failed";
+      return isLasting ? "running" : "succeeded";
     case "never-ready":
       return "unready";
     case "fail":
@@ -64,6 +67,11 @@ function playOf(pod: ApiObject, fault: SimulatedFault, leftMs: number): Play {
     case "none":
       return isLasting ? "running" : "succeeded";
   }
+}
+
+function hasImageOf(tag: string, pod: ApiObject): boolean {
+  const images = objectsOf(objectOf(pod, "spec"), "containers").map((container) => textOf(container, "image"));
+  return images.some((image) => image.split("@", 1)[0]?.endsWith(`:${tag}`) === true);
 }
 
 function statusOf(pod: ApiObject, before: JsonObject, act: Play, startedAt: string, now: string): JsonObject {
@@ -105,6 +113,9 @@ function phaseOf(act: Play): string {
   }
 }
 
+/** A container waits in back-off only after it has ended several times. */
+const restartsOfFailing = 3;
+
 function containerStatus(container: JsonObject, act: Play, startedAt: string): JsonObject {
   return {
     name: textOf(container, "name"),
@@ -112,8 +123,8 @@ function containerStatus(container: JsonObject, act: Play, startedAt: string): J
     imageID: "",
     ready: act === "running",
     started: act === "running" || act === "unready" || act === "starting",
-    restartCount: 0,
-    lastState: {},
+    restartCount: act === "failing" ? restartsOfFailing : 0,
+    lastState: act === "failing" ? stateOf("failed", startedAt) : {},
     state: stateOf(act, startedAt),
   };
 }

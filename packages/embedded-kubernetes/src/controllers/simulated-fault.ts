@@ -7,6 +7,8 @@ export type SimulatedFault =
   | { readonly kind: "none" }
   | { readonly kind: "never-ready" }
   | { readonly kind: "fail" }
+  /** Only Pods with a container whose image has this tag fail. */
+  | { readonly kind: "fail-image"; readonly tag: string }
   | { readonly kind: "slow"; readonly delayMs: number };
 
 export const faultAnnotation = "local.sluice.dev/simulate";
@@ -36,6 +38,8 @@ export function simulatedFault(object: ApiObject): SimulatedFault {
   if (Object.entries(nodeSelector).some(([label, value]) => nodeLabels[label] !== value))
     return { kind: "never-ready" };
   if (text === "never-ready" || text === "fail") return { kind: text };
+  const tag = /^fail-image=([A-Za-z0-9_.-]+)$/.exec(text)?.[1];
+  if (tag !== undefined) return { kind: "fail-image", tag };
   const delay = /^slow=(.+)$/.exec(text)?.[1];
   const delayMs = delay === undefined ? undefined : durationMs(delay);
   return delayMs === undefined ? { kind: "none" } : { kind: "slow", delayMs };

@@ -14,8 +14,18 @@ export const ownerFlowLayers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/owner",
-    imports: ["lib/core", "lib/core/ports", "lib/identity", "lib/api", "lib/cel", "lib/health", "lib/apply/set"],
-    why: "Code for the flows of kinds that own objects: target cluster, accounts, dependencies, other owners.",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/identity",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/cel",
+      "lib/health",
+      "lib/apply/set",
+      "lib/image/barred",
+    ],
+    why: "Code for the flows of kinds that own objects: target cluster, accounts, dependencies, other owners, images to bar.",
   },
   {
     folder: "lib/helm",

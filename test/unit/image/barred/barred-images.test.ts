@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  addLine,
   formatBarred,
   maxBarred,
   parseBarred,
@@ -55,4 +56,12 @@ test("unbarring a tag removes it with all its digests, unbarring a digest only t
   const barred = parseBarred(`1.3.0@${digest}\n1.3.0@${other}\n1.2.0`);
   expect(withoutBarred(barred, { tag: "1.3.0", digest: undefined })).toEqual(parseBarred("1.2.0"));
   expect(withoutBarred(barred, { tag: "1.3.0", digest: other })).toEqual(parseBarred(`1.3.0@${digest}\n1.2.0`));
+});
+
+test("a line is added below what is there, comments too; a list that is full is left as it is", () => {
+  const image = { tag: "1.3.0", digest, why: "web: ended\nwith 1" };
+  expect(addLine("# ours\n1.2.0 jane\n", image)).toBe(`# ours\n1.2.0 jane\n1.3.0@${digest} web: ended with 1`);
+  expect(addLine(" \n", image)).toBe(`1.3.0@${digest} web: ended with 1`);
+  const full = Array.from({ length: maxBarred }, (_, at) => `1.${at}.0`).join("\n");
+  expect(() => addLine(full, image)).toThrow("more than 100 images are barred");
 });

@@ -163,6 +163,18 @@ describe("workloads", () => {
       .toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
   });
 
+  test("a fault of an image tag affects only Pods with this tag, whose containers have ended several times", async () => {
+    await create(`${apps}/deployments`, workload("Deployment", { progressDeadlineSeconds: 600 }, "fail-image=2"));
+    await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ readyReplicas: 1 });
+    const containers = [{ name: "app", image: `example.test/app:2@sha256:${"a".repeat(64)}` }];
+    await merge(`${apps}/deployments/a`, { spec: { template: { spec: { containers } } } });
+    await expect.poll(() => namesIn(`${core}/pods`)).toHaveLength(2);
+    await expect
+      .poll(async () => JSON.stringify((await read(`${core}/pods`))["items"]))
+      .toMatch(/"restartCount":3,"lastState":\{"terminated":\{"exitCode":1/);
+    expect(await statusOf(`${apps}/deployments/a`)).toMatchObject({ readyReplicas: 1 });
+  });
+
   test("a slow workload becomes ready later", async () => {
     await create(`${apps}/deployments`, workload("Deployment", {}, "slow=200ms"));
     await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ availableReplicas: 1 });
