@@ -12,6 +12,7 @@ import {
 } from "../core/ports/helm-engine.ts";
 import { type MessageEngine, MessageEngineError } from "../core/ports/message-engine.ts";
 import type { Tenant } from "../core/tenant.ts";
+import { endlessTemplates, isStackOverflow, withMend } from "./helm-mends.ts";
 import { keptHelmMiB, moduleMemoryMiB } from "./module-memory.ts";
 import {
   framedRequest,
@@ -31,6 +32,9 @@ export const helmModule = new URL("../../engine/helm.wasm.br", import.meta.url);
 export const maxLookups = 1_000;
 /** The limit for all lookups of one rendering, as JSON: the answers are kept until the rendering has ended. */
 export const maxLookupBytes = 32 * 1024 * 1024;
+
+/** As the module answers it. */
+type Observed = Omit<ObservedRelease, "ociDigest">;
 
 const Refusal = z.object({
   part: z.enum(["chart", "values", "render", "record", "template", "removedField"]),
@@ -81,15 +85,17 @@ export function wasmHelm(
       const { bodies, formerBytes } = overFormer(chart, former);
       const header = { op: "render", ...input, formerBytes };
       const answer = await ask(header, bodies, limits, signal, answering(lookup, signal));
-      return framedRecord<{ observed: ObservedRelease; crds: readonly RenderedObject[] }>(answer);
+      const { bytes, crds, observed } = framedRecord<{ observed: Observed; crds: readonly RenderedObject[] }>(answer);
+      return { bytes, crds, observed: { ...observed, ociDigest: "" } };
     },
     async observe(record, { tenant, ociDigest }, limits, signal) {
-      return parsed<ObservedRelease>(await ask({ op: "observe", tenant, ociDigest }, [record], limits, signal));
+      const observed = parsed<Observed>(await ask({ op: "observe", tenant, ociDigest }, [record], limits, signal));
+      return { ...observed, ociDigest };
     },
     async amend(record, change, { tenant, ociDigest }, limits, signal) {
       const answer = await ask({ op: "amend", tenant, ociDigest, change }, [record], limits, signal);
-      const { bytes, observed } = framedRecord<{ observed: ObservedRelease }>(answer);
-      return { bytes, observed };
+      const { bytes, observed } = framedRecord<{ observed: Observed }>(answer);
+      return { bytes, observed: { ...observed, ociDigest } };
     },
     async message({ tenant, ...message }, limits, signal) {
       try {
@@ -123,12 +129,13 @@ function textOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string 
     case "refused": {
       const { part, message, reference } = parsed<z.output<typeof Refusal>>(answer.text, Refusal);
       if (part === "template" || part === "removedField") throw new MessageEngineError(part, message);
-      throw new HelmEngineError(part, message, reference === undefined ? {} : { reference });
+      throw new HelmEngineError(part, withMend(message), reference === undefined ? {} : { reference });
     }
     case "tooMuchOutput":
       throw new HelmEngineError("output", `more than ${maxOutputBytes} bytes of output`);
     case "broken":
       if (isOutOfMemory(answer.said)) throw new HelmEngineError("memory", outOfMemory);
+      if (isStackOverflow(answer.why)) throw new HelmEngineError("render", endlessTemplates);
       throw new HelmEngineError("broken", `helm broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }
 }

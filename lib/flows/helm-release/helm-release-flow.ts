@@ -7,6 +7,7 @@ import { canonicalJson } from "../../core/json.ts";
 import { HelmEngineError } from "../../core/ports/helm-engine.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
+import type { ReleaseValues } from "../../helm/read-values.ts";
 import { releaseNames } from "../../helm/release-names.ts";
 import { secretReleaseStore } from "../../helm/secret-release-store.ts";
 import { commonMetadataDigest, postRenderersDigest } from "../../helm/spec-digest.ts";
@@ -27,7 +28,7 @@ import { load, openTarget } from "./load.ts";
 import { prepareRelease } from "./prepare.ts";
 import { releaseLoop } from "./release-loop.ts";
 import { handled, observed, reconciling } from "./release-status.ts";
-import { attempted, changedTarget } from "./target-change.ts";
+import { changedTarget, noteAttempt } from "./target-change.ts";
 import { readValues } from "./values.ts";
 
 /**
@@ -43,6 +44,7 @@ export function helmReleaseFlow(deps: HelmReleaseDeps): Flow {
       fault === undefined ? reconcile(ctx) : reportBlocked(terminal(fault.reason, fault.message), { failures: 0 }, ctx);
     // The run ends once its events are sent, however it ended. Its own error counts more than theirs.
     const [result] = await allEnded([running, running.then(ignore, ignore).then(() => ctx.eventsSent())]);
+    await ctx.write(ctx.status());
     return result;
   };
 }
@@ -107,32 +109,36 @@ async function prepare(
   // Subscriptions first, then the look: a source or dependency that turns ready in between still wakes this object.
   await subscribeForRun(closed);
   await applyChartTemplate(closed);
-  await beginning(closed);
+  noteBeginning(closed, carried);
   await checkDependencies(closed);
   const source = await findChart(closed);
   const values = await readValues(closed);
   const prepared = await prepareRelease(source, values, carried.prepared, closed);
   const ctx = await openTarget(closed);
   const next = { ...carried, prepared: prepared.carried };
-  const attempt = attemptOf(ctx, { healthRules, prepared, values: values.values });
+  const attempt = attemptOf(ctx, { healthRules, prepared, values });
   const unended = await changedTarget(attempt, next);
   if (unended !== undefined) return unended;
-  await attempted(attempt);
+  noteAttempt(attempt);
   return { attempt, carried: next };
 }
 
-/** Reports that the run has begun, unless the status already says so. */
-async function beginning(ctx: HelmReleaseContext): Promise<void> {
+/**
+ * The run has begun, or goes on to wait for an action, which the status names then. The status says so from the first write on: none is
+ * needed where the run finds the release as wanted.
+ */
+function noteBeginning(ctx: HelmReleaseContext, { pass }: Carried): void {
+  if (pass?.wait !== undefined && pass.generation === ctx.generation) return;
   const { observedGeneration } = ctx.status();
   const isKnown = observedGeneration === ctx.generation && ctx.requestedAt === ctx.status().lastHandledReconcileAt;
   if (isKnown) return;
-  await ctx.write(reconciling(ctx.status(), { reason: "Progressing", message: "Fulfilling prerequisites" }, ctx));
+  ctx.note(reconciling(ctx.status(), { reason: "Progressing", message: "Fulfilling prerequisites" }, ctx));
 }
 
 interface Parts {
   readonly healthRules: HealthRules;
   readonly prepared: Awaited<ReturnType<typeof prepareRelease>>;
-  readonly values: ReleaseAttempt["values"];
+  readonly values: ReleaseValues;
 }
 
 function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: Parts): ReleaseAttempt {
@@ -149,7 +155,7 @@ function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: P
     ctx,
     names,
     chart: { bytes, metadata, ociDigest, versionSuffix },
-    values,
+    ...values,
     configDigest,
     postRender: postRenderOf(spec, ctx),
     ...digests,
