@@ -12,7 +12,12 @@ try {
   // A wrong installation is told at once. The constructs take the bundles as they lie there.
   readContext(z.record(z.string(), z.unknown()).parse(app.node.getAllContext()));
   await bundleFunctions(join(import.meta.dirname, "bundles"));
-  new SluiceStack(app, "Sluice", command === "" ? {} : { command });
+  // The CDK sets it to the account of its credentials, where it finds some.
+  const credentials = process.env["CDK_DEFAULT_ACCOUNT"];
+  new SluiceStack(app, "Sluice", {
+    ...(command === "" ? {} : { command }),
+    ...(credentials === undefined ? {} : { credentials }),
+  });
 } catch (error) {
   // What was refused, without our lines of code around it.
   process.stderr.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);

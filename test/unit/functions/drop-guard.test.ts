@@ -154,7 +154,10 @@ test("a table and a bucket that no longer outlive the stack are reported as drop
 });
 
 test("an email address that gets no more alarms of a severity is reported as dropped; former releases recorded none", () => {
-  const told: Granted = { ...full, alarmEmails: { page: ["all@example.test"], ticket: ["all@example.test", "desk@example.test"] } };
+  const told: Granted = {
+    ...full,
+    alarmEmails: { page: ["all@example.test"], ticket: ["all@example.test", "desk@example.test"] },
+  };
   const paged: Granted = { ...full, alarmEmails: { page: ["all@example.test"], ticket: ["desk@example.test"] } };
   expect(dropped(told, paged)).toEqual(["the email address all@example.test for alarms that make a ticket"]);
   expect(dropped(paged, full)).toEqual([
