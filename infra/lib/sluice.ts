@@ -139,9 +139,11 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       ]),
     );
 
+    const logRetention = props.logRetention ?? RetentionDays.ONE_MONTH;
     const state = new State(this, "State", {
       emulated: this.emulated,
       encryptionKey,
+      logRetention,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
     const { ingest, notify, reconcile } = functionRows;
@@ -170,7 +172,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     if ("faults" in size) throw new Error(`${this.node.path}: ${size.faults.join("; ")}`);
     const settings = {
       reconcile: size,
-      logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
+      logRetention,
       logLevel: props.logLevel ?? "info",
       encryptionKey,
     };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { SluiceStack } from "../lib/app-stack.ts";
 import { readContext } from "../lib/context.ts";
 import { checkedApp, prod, resourcesOf, templateOf } from "./synthesise.ts";
@@ -337,6 +338,29 @@ describe("the app", () => {
     );
     expect(policies).toEqual([["Delete"], ["Delete"]]);
     expect(Object.keys(resourcesOf(template, "Custom::S3AutoDeleteObjects"))).toHaveLength(1);
+  });
+
+  test("deletes the log of every function with the stack, also of the CDK's own function that empties the bucket", () => {
+    const context = { clusters: prod, removalPolicy: "DESTROY" };
+    const template = templateOf(new SluiceStack(checkedApp(context), "Sluice"));
+    const logs = resourcesOf(template, "AWS::Logs::LogGroup");
+    const Logging = z.object({ LoggingConfig: z.object({ LogGroup: z.object({ Ref: z.string() }) }) });
+    const functions = Object.entries(resourcesOf(template, "AWS::Lambda::Function"));
+    expect(functions.filter(([id]) => id.startsWith("CustomS3AutoDeleteObjects"))).toHaveLength(1);
+    for (const [id, { Properties }] of functions) {
+      const { data } = Logging.safeParse(Properties);
+      const log = logs[data?.LoggingConfig.LogGroup.Ref ?? ""];
+      expect({ id, kept: log?.DeletionPolicy, days: log?.Properties["RetentionInDays"] }).toEqual({
+        id,
+        kept: "Delete",
+        days: 30,
+      });
+    }
+    const [emptier] = Object.entries(resourcesOf(template, "AWS::IAM::Role")).filter(([id]) =>
+      id.startsWith("CustomS3AutoDeleteObjects"),
+    );
+    // Otherwise lines that Lambda delivers late would make the log group again.
+    expect(JSON.stringify(emptier)).toContain('"Effect":"Deny","Action":"logs:CreateLogGroup"');
   });
 
   test("deploys to the first cluster's region, even if another user synthesises it", () => {

@@ -132,6 +132,7 @@ const happens: Readonly<Record<QueryName, (world: World) => Promise<unknown>>> =
     lines.push("RequestId: 1a2b Error: Runtime exited with error: signal: killed\n");
   },
   AdmissionErrors: async ({ lines }) => lines.push("2026-11-28T19:00:00Z 1a2b Task timed out after 5.00 seconds\n"),
+  CollectErrors: async ({ lines }) => lines.push("2026-11-28T19:00:00Z 1a2b Task timed out after 900.00 seconds\n"),
   NotificationsNotHandled: ({ log }) => {
     const event = {
       involvedObject: { kind: "Kustomization", namespace: "apps", name: "web" },
