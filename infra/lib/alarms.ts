@@ -243,7 +243,7 @@ export const alarmRows = {
     query: "CollectErrors",
     source: { of: "function", function: "collect", metric: "Errors" },
     says: "The function collect has failed, so artifacts that no source names are not deleted until its next run, a day later.",
-    mend: "Its log names the error. To run it at once, invoke the function with the event {}.",
+    mend: "Its log names the error: let the query look through the last day. To run it at once, invoke the function with the event {}.",
   },
   TableThrottles: {
     ...faults,
