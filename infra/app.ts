@@ -5,18 +5,16 @@ import { bundleFunctions } from "./bundle.ts";
 import { SluiceStack } from "./lib/app-stack.ts";
 import { readContext } from "./lib/context.ts";
 
-// Which command of the CDK this is for, where that matters (cli/cdk.js).
-const [, , command = ""] = process.argv;
+// Which command of the CDK this is for, where that matters (cli/cdk.js), and the account of its credentials, where it has some.
+const [, , command = "", credentials = ""] = process.argv;
 const app = new App({ analyticsReporting: false });
 try {
   // A wrong installation is told at once. The constructs take the bundles as they lie there.
   readContext(z.record(z.string(), z.unknown()).parse(app.node.getAllContext()));
   await bundleFunctions(join(import.meta.dirname, "bundles"));
-  // The CDK sets it to the account of its credentials, where it finds some.
-  const credentials = process.env["CDK_DEFAULT_ACCOUNT"];
   new SluiceStack(app, "Sluice", {
     ...(command === "" ? {} : { command }),
-    ...(credentials === undefined ? {} : { credentials }),
+    ...(credentials === "" ? {} : { credentials }),
   });
 } catch (error) {
   // What was refused, without our lines of code around it.

@@ -189,11 +189,11 @@ function keysOfCluster(path: readonly PropertyKey[]): readonly string[] {
 }
 
 /** As `cdk bootstrap` takes it. */
-export const environmentForm = "aws://<account>/<region>";
+const environmentForm = "aws://<account>/<region>";
 
 function readEnvironment(value: unknown, faults: string[]): string | undefined {
   if (value === undefined) return undefined;
-  const [, place] = /^aws:\/\/(\d{12}\/[a-z]{2}(?:-[a-z]+)+-\d)$/.exec(String(value)) ?? [];
+  const [, place] = /^aws:\/\/(\d{12}\/[a-z]{2}(?:-[a-z]+)+-\d)$/.exec(typeof value === "string" ? value : "") ?? [];
   if (place === undefined) faults.push(`environment must be ${environmentForm}`);
   return place;
 }
