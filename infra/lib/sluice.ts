@@ -151,6 +151,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       emulated: this.emulated,
       encryptionKey,
       logRetention,
+      logEncryptionKey: props.logEncryptionKey,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
     const { ingest, notify, reconcile } = functionRows;

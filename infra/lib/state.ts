@@ -24,6 +24,8 @@ export interface StateProps {
   readonly emulated: boolean;
   /** How long the log of what empties the bucket keeps messages. */
   readonly logRetention: RetentionDays;
+  /** Encrypts that log. Default: CloudWatch's own encryption. */
+  readonly logEncryptionKey: IKey | undefined;
 }
 
 /** What outlives a deploy: the table of the state, the bucket of the artifacts, the installation key. */
@@ -34,7 +36,11 @@ export class State extends Construct {
   /** ARN of the role that empties the bucket before it is deleted; undefined where it is retained. */
   readonly emptiedBy: string | undefined;
 
-  constructor(scope: Construct, id: string, { emulated, encryptionKey, logRetention, removalPolicy }: StateProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { emulated, encryptionKey, logEncryptionKey, logRetention, removalPolicy }: StateProps,
+  ) {
     super(scope, id);
     const [partitionKey, sortKey] = keys(stateTable.KeySchema);
     this.table = new Table(this, "Table", {
@@ -78,7 +84,7 @@ export class State extends Construct {
       // CloudFormation deletes no bucket that holds objects or versions.
       autoDeleteObjects: removalPolicy === RemovalPolicy.DESTROY && !emulated,
     });
-    this.emptiedBy = emptierOf(this, logRetention);
+    this.emptiedBy = emptierOf(this, { retention: logRetention, encryptionKey: logEncryptionKey });
     this.installationKey = hexadecimalSecret(
       this,
       "InstallationKey",
@@ -97,23 +103,28 @@ export class State extends Construct {
   }
 }
 
+interface LogKept {
+  readonly retention: RetentionDays;
+  readonly encryptionKey: IKey | undefined;
+}
+
 /** The role of the function that the CDK makes for `autoDeleteObjects`, one in each stack. */
-function emptierOf(scope: Construct, retention: RetentionDays): string | undefined {
+function emptierOf(scope: Construct, kept: LogKept): string | undefined {
   const provider = Stack.of(scope).node.tryFindChild("Custom::S3AutoDeleteObjectsCustomResourceProvider");
   if (!(provider instanceof CustomResourceProviderBase)) return undefined;
   Validations.of(provider).acknowledge({
     id: "AwsSolutions::AwsSolutions-IAM4",
     reason: "The CDK's own function, which writes its log by the policy of AWS; the bucket's policy lets it delete",
   });
-  logInStack(provider, retention);
+  logInStack(provider, kept);
   return provider.roleArn;
 }
 
 /** Gives the CDK's function a log group of the stack: the one that Lambda makes would stay when the stack is deleted. */
-function logInStack(provider: CustomResourceProviderBase, retention: RetentionDays): void {
+function logInStack(provider: CustomResourceProviderBase, kept: LogKept): void {
   const handler = provider.node.tryFindChild("Handler");
   if (!CfnResource.isCfnResource(handler) || provider.node.tryFindChild("Log") !== undefined) return;
-  const log = new LogGroup(provider, "Log", { retention, removalPolicy: RemovalPolicy.DESTROY });
+  const log = new LogGroup(provider, "Log", { ...kept, removalPolicy: RemovalPolicy.DESTROY });
   handler.addPropertyOverride("LoggingConfig", { LogGroup: log.logGroupName });
   // Lines that Lambda delivers late would make the group again.
   provider.addToRolePolicy({ Effect: "Deny", Action: "logs:CreateLogGroup", Resource: "*" });
