@@ -14,7 +14,8 @@ process.exitCode = steps.every((step) => step() === 0) ? 0 : 1;
 
 function startApp() {
   const node = ownNode();
-  if (node !== undefined) return run(node, join(here, "../infra/app.ts"), process.env.SLUICE_CDK_COMMAND ?? "");
+  const { CDK_DEFAULT_ACCOUNT = "", SLUICE_CDK_COMMAND = "" } = process.env;
+  if (node !== undefined) return run(node, join(here, "../infra/app.ts"), SLUICE_CDK_COMMAND, CDK_DEFAULT_ACCOUNT);
   process.stderr.write(missingNode("the app"));
   return 1;
 }

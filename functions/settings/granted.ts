@@ -22,6 +22,10 @@ const Granted = z.object({
   /** The networks that deliver notifications. Unset if there are none, and in documents of former releases. */
   notifications: z.array(z.string()).exactOptional(),
   admission: z.boolean(),
+  /** Whether table and bucket outlive the stack. Unset in documents of former releases. */
+  retained: z.boolean().exactOptional(),
+  /** Who gets alarms by email, by severity. Unset if nobody does, and in documents of former releases. */
+  alarmEmails: z.object({ page: z.array(z.string()), ticket: z.array(z.string()) }).exactOptional(),
 });
 export type Granted = z.infer<typeof Granted>;
 
@@ -83,6 +87,10 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
       .filter((network) => !(after.notifications ?? []).includes(network))
       .map((network) => `the notifications of the network ${network}`),
     ...(before.admission && !after.admission ? ["the admission webhook"] : []),
+    ...(before.retained === true && after.retained === false
+      ? ["the protection of the table and the bucket, which would be deleted with the stack (removalPolicy DESTROY)"]
+      : []),
+    ...droppedEmails(before, after),
     ...lists("repositories", "repository"),
     ...lists("buckets", "bucket"),
     ...lists("decryptionKeys", "KMS key"),
@@ -90,4 +98,13 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
     ...lists("notificationTargets", "target of notifications"),
     ...lists("cloudWatchRegions", "CloudWatch of the region"),
   ];
+}
+
+function droppedEmails({ alarmEmails: before }: Granted, { alarmEmails: after }: Granted): readonly string[] {
+  const phrases = { page: "alarms that page", ticket: "alarms that make a ticket" };
+  return (["page", "ticket"] as const).flatMap((severity) =>
+    (before?.[severity] ?? [])
+      .filter((address) => after?.[severity].includes(address) !== true)
+      .map((address) => `the email address ${address} for ${phrases[severity]}`),
+  );
 }

@@ -1,7 +1,7 @@
 /** A query of CloudWatch Logs Insights that names what an alarm is about, as data: the construct saves it. */
 export interface AlarmQuery {
   /** The functions whose logs it looks through; of reconcile, receiver and notify those of all networks. */
-  readonly logs: readonly ("ingest" | "sweep" | "reconcile" | "receiver" | "notify" | "admission")[];
+  readonly logs: readonly ("ingest" | "sweep" | "reconcile" | "receiver" | "notify" | "admission" | "collect")[];
   /** Each a command of the query language. */
   readonly lines: readonly string[];
 }
@@ -28,6 +28,7 @@ export const alarmQueries = {
   SweepErrors: errorsOf("sweep"),
   ReconcileErrors: errorsOf("reconcile"),
   AdmissionErrors: errorsOf("admission"),
+  CollectErrors: errorsOf("collect"),
   ReconcileNotRun: {
     logs: ["sweep"],
     lines: ["filter ReconcilesNotRun >= 1", `stats latest(wakeUps) as wokenInVain by ${byObject}, row`, "limit 50"],

@@ -16,7 +16,7 @@ export type AlarmSource =
     }
   | {
       readonly of: "function";
-      readonly function: "sweep" | "reconcile" | "receiver" | "admission";
+      readonly function: "sweep" | "reconcile" | "receiver" | "admission" | "collect";
       readonly metric: "Errors" | "Throttles" | "Invocations" | "Url5xxCount";
     }
   | {
@@ -108,16 +108,15 @@ export const alarmRows = {
     query: "ReconcileNotRun",
     source: { of: "sluice", metric: "ReconcilesNotRun" },
     says: "Objects are due, and none of their runs has begun for a quarter of an hour.",
-    mend: "Check why the function reconcile takes no messages: its event source mapping, its errors, the account's concurrency. If it runs all the time, raise maxConcurrency, or find the cluster that uses all runs.",
+    mend: "Check why the function reconcile takes no messages: its event source mapping, its errors, the account's concurrency. If it runs all the time, raise maxConcurrency of Sluice in an app of your own, or find the cluster that uses all runs.",
   },
   ReconcileErrors: { ...failing("reconcile"), severity: "page", query: "ReconcileErrors" },
   ClusterUnreachable: {
     ...told,
     severity: "page",
     query: "ClusterUnreachable",
-    threshold: 2,
     source: { of: "sluice", metric: "ClusterUnreachable" },
-    says: "A cluster has not answered for three minutes; its runs wait.",
+    says: "A cluster has not answered three sweeps in a row, one a minute; its runs wait.",
     mend: "The query names the cluster and the reason: its endpoint, its access entry or its network.",
   },
   ObjectNotReady: {
@@ -163,7 +162,7 @@ export const alarmRows = {
     query: "EventsRefused",
     source: { of: "sluice", metric: "EventsRefused" },
     says: "An event or a delivery to a Receiver was refused: its type or shape is unknown, its account is not listed, or its signature is wrong.",
-    mend: "The query says which and why: add the account to pushesFrom, correct the sender, or give it the token of the Receiver.",
+    mend: "The query says which and why: correct the sender, give it the token of the Receiver, or list its account in pushesFrom of Sluice in an app of your own.",
   },
   EventsMissed: {
     ...told,
@@ -235,6 +234,16 @@ export const alarmRows = {
     source: { of: "sluice", metric: "HintsDropped" },
     says: "For a quarter of an hour the admission webhook has not reported all changes.",
     mend: "The sweep finds them within a minute. The query names the cluster: its objects change more often than 50 times a second, or the queue refuses messages.",
+  },
+  CollectErrors: {
+    ...told,
+    // It runs once a day, and nothing runs it again before.
+    periodMinutes: 1_440,
+    severity: "ticket",
+    query: "CollectErrors",
+    source: { of: "function", function: "collect", metric: "Errors" },
+    says: "The function collect has failed, so artifacts that no source names are not deleted until its next run, a day later.",
+    mend: "Its log names the error: let the query look through the last day. To run it at once, invoke the function with the event {}.",
   },
   TableThrottles: {
     ...faults,

@@ -9,6 +9,7 @@ import { furtherNetworkUsd } from "./network-cost.ts";
 import type { SluiceNetwork } from "./networks.ts";
 import { SluiceObservability } from "./observability.ts";
 import { sluiceOutputs } from "./outputs.ts";
+import { placeOfStack } from "./place-of-stack.ts";
 import { SluiceRepository } from "./repository.ts";
 import { defaultNetwork } from "./service.ts";
 import { Sluice } from "./sluice.ts";
@@ -16,25 +17,21 @@ import { Sluice } from "./sluice.ts";
 /** CloudFormation's limit, which a stack cannot raise. */
 const maxResources = 500;
 
-/** `<account>/<region>` */
-function placeOf({ arn }: { readonly arn: string }): string {
-  const [, , , region, account] = arn.split(":");
-  return `${account}/${region}`;
-}
-
 export interface SluiceStackProps {
   /**
    * The command of the CDK that the app runs for, where it compares with a deployed stack or changes it. It is refused while the context
    * has no clusters: it would use the stack of another account, or drop all clusters. Default: unknown, then there is a warning.
    */
   readonly command?: string;
+  /** The account of the credentials of the CDK, if it has any. Default: unknown. */
+  readonly credentials?: string;
 }
 
 /** All of Sluice in one stack, with its alarms, configured by the installation in the context alone. */
 export class SluiceStack extends Stack {
   readonly sluice: Sluice;
 
-  constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
+  constructor(scope: Construct, id: string, { command, credentials }: SluiceStackProps = {}) {
     const context = readContext(z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()));
     const { isGiven, clusters, repositories, buckets, webhooks, notifications, admission, allowDrops } = context;
     const { emails, pageEmails, settings, ticketEmails } = context;
@@ -43,18 +40,8 @@ export class SluiceStack extends Stack {
         `cdk ${command} needs the installation, and the context names no clusters: write them into the "context" of cdk.json, ${clustersForm}`,
       );
     }
-    // Beside the first cluster. The caller's own account and region would let the same context give different templates.
-    const [place = "", ...others] = new Set(
-      clusters.filter(({ role, roles }) => role === undefined && roles === undefined).map(placeOf),
-    );
-    if (others.length > 0) {
-      throw new Error(
-        `the clusters are in ${[place, ...others].join(" and ")}: the stack is deployed where the clusters without role are, so give each other cluster the role that reaches it, or write an app of your own (sluice init)`,
-      );
-    }
-    // Without such a cluster beside the first repository, whose pushes come there.
-    const [beside = place] = place === "" ? repositories.map(placeOf) : [];
-    const [account, region] = beside === "" ? [] : beside.split("/");
+    const place = placeOfStack(context);
+    const [account, region] = place === undefined ? [] : place.split("/");
     super(scope, id, {
       description: "Sluice: GitOps for Amazon EKS with no controllers to run",
       ...(account === undefined ? {} : { env: { account, region } }),
@@ -72,6 +59,19 @@ export class SluiceStack extends Stack {
       Annotations.of(this).addWarningV2(
         "sluice:noClusters",
         `the context of cdk.json names no clusters, so this installation has none: write ${clustersForm}`,
+      );
+    }
+    if (place !== undefined && context.environment === undefined) {
+      Annotations.of(this).addWarningV2(
+        "sluice:noEnvironment",
+        `the stack is deployed where its clusters without roles are, or its first repository, so a changed list could deploy a second one elsewhere: write "environment": "aws://${place}" into the context of cdk.json`,
+      );
+    }
+    const [wanted] = place?.split("/") ?? [];
+    if (credentials !== undefined && wanted !== undefined && credentials !== wanted) {
+      Annotations.of(this).addWarningV2(
+        "sluice:otherAccount",
+        `the stack is deployed to ${place}, and your credentials are of the account ${credentials}: use credentials of ${wanted}. If the stack should be in ${credentials}, write "environment": "aws://${credentials}/<region>", and the roles of each cluster that is elsewhere (docs/deploy.md)`,
       );
     }
     this.node.addValidation({ validate: () => tooManyResources(this, context) });

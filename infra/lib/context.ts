@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { nearestName } from "../../functions/settings/nearest-name.ts";
+import { parseJson, readEmails, readFlag, readList, readSettings, told } from "./context-values.ts";
 
 const clusterForm = "arn:aws:eks:<region>:<account>:cluster/<name>";
 const repositoryForm = "arn:aws:ecr:<region>:<account>:repository/<name>";
@@ -82,6 +83,8 @@ const BucketEntry = z.strictObject({
 export interface AppContext {
   /** Whether the clusters are written down at all; without, there are none. */
   readonly isGiven: boolean;
+  /** Where the stack is deployed, `<account>/<region>`. Default: where the clusters without roles are. */
+  readonly environment?: string;
   readonly clusters: readonly z.output<typeof Cluster>[];
   readonly repositories: readonly z.output<typeof RepositoryEntry>[];
   readonly buckets: readonly z.output<typeof BucketEntry>[];
@@ -103,8 +106,14 @@ export interface AppContext {
 }
 
 const names = [
-  ...["clusters", "repositories", "networks", "webhooks", "notifications", "admission", "removalPolicy"],
+  ...["environment", "clusters", "repositories", "networks", "webhooks", "notifications", "admission", "removalPolicy"],
   ...["buckets", "emails", "pageEmails", "ticketEmails", "allowDrops", "settings", "sluice:emulator"],
+];
+
+/** What an app of one's own can set, and cdk.json cannot. */
+const onlyInApps = [
+  ...["encryptionKey", "logRetention", "logLevel", "permissionsBoundary", "tags", "maxConcurrency", "reconcile"],
+  ...["pushesFrom", "breakGlassPrincipals", "pushToApplied", "dashboard", "budget"],
 ];
 
 /** What to write for a cluster, and for an installation without any. */
@@ -116,15 +125,13 @@ export const clustersForm = `"clusters": [{ "arn": "${clusterForm}", "rights": "
  */
 export function readContext(all: Readonly<Record<string, unknown>>): AppContext {
   const faults = Object.keys(all).filter(isOurs).flatMap(unknownName);
-  const clusters = readList("clusters", all["clusters"], Cluster, faults, Object.keys(Cluster.shape));
-  const repositories = readList(
-    "repositories",
-    all["repositories"] ?? "none",
-    RepositoryEntry,
-    faults,
+  const clusters = readList("clusters", all["clusters"], Cluster, faults, keysOfCluster);
+  const repositories = readList("repositories", all["repositories"] ?? "none", RepositoryEntry, faults, () =>
     Object.keys(RepositoryEntry.shape),
   );
-  const buckets = readList("buckets", all["buckets"] ?? "none", BucketEntry, faults, Object.keys(BucketEntry.shape));
+  const buckets = readList("buckets", all["buckets"] ?? "none", BucketEntry, faults, () =>
+    Object.keys(BucketEntry.shape),
+  );
   for (const [name, entries] of Object.entries({ clusters, repositories, buckets })) {
     const arns = entries.map(({ arn }) => arn);
     arns.forEach((arn, index) => {
@@ -154,6 +161,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
       );
     }
   });
+  const environment = readEnvironment(all["environment"], faults);
   const removalPolicy = all["removalPolicy"] ?? "RETAIN";
   if (removalPolicy !== "RETAIN" && removalPolicy !== "DESTROY") faults.push("removalPolicy must be RETAIN or DESTROY");
   const webhooks = readFlag("webhooks", all["webhooks"], faults);
@@ -170,6 +178,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   const lists = { clusters, repositories, buckets, networks, removalPolicy: kept } as const;
   return {
     isGiven,
+    ...(environment === undefined ? {} : { environment }),
     ...lists,
     webhooks,
     notifications,
@@ -182,6 +191,20 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   };
 }
 
+function keysOfCluster(path: readonly PropertyKey[]): readonly string[] {
+  return Object.keys(path.at(-1) === "roles" ? Roles.shape : Cluster.shape);
+}
+
+/** As `cdk bootstrap` takes it. */
+const environmentForm = "aws://<account>/<region>";
+
+function readEnvironment(value: unknown, faults: string[]): string | undefined {
+  if (value === undefined) return undefined;
+  const [, place] = /^aws:\/\/(\d{12}\/[a-z]{2}(?:-[a-z]+)+-\d)$/.exec(typeof value === "string" ? value : "") ?? [];
+  if (place === undefined) faults.push(`environment must be ${environmentForm}`);
+  return place;
+}
+
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */
 function isOurs(name: string): boolean {
   return name.startsWith("sluice:") || (!/[:/]/.test(name) && name !== "cli-telemetry");
@@ -189,26 +212,14 @@ function isOurs(name: string): boolean {
 
 function unknownName(name: string): readonly string[] {
   if (names.includes(name)) return [];
+  if (onlyInApps.includes(name)) {
+    return [
+      `${name} is not a value of cdk.json: set it in an app of your own, which sluice init writes (docs/constructs.md)`,
+    ];
+  }
   const near = nearestName(name, names);
   return [`${name} is not known: ${near === undefined ? `write one of ${names.join(", ")}` : `did you mean ${near}?`}`];
 }
-
-function readFlag(name: string, value: unknown, faults: string[]): boolean {
-  if (value === undefined || value === false || value === "false") return false;
-  if (value !== true && value !== "true") faults.push(`${name} must be true or false`);
-  return true;
-}
-
-/** An object, or its JSON. */
-function readSettings(value: unknown, faults: string[]): AppContext["settings"] {
-  if (value === undefined) return {};
-  const parsed = Settings.safeParse(typeof value === "string" ? parseJson(value) : value);
-  if (parsed.success) return parsed.data;
-  faults.push('settings must be an object: {"no-cross-namespace-refs": true}, see docs/settings.md');
-  return {};
-}
-
-const Settings = z.record(z.string(), z.unknown());
 
 /** An object, or its JSON. */
 function readNetworks(value: unknown, faults: string[]): z.output<typeof Networks> {
@@ -218,63 +229,7 @@ function readNetworks(value: unknown, faults: string[]): z.output<typeof Network
   for (const issue of parsed.error.issues) {
     const [name, ...path] = issue.path;
     const network = name === undefined ? "networks" : `networks.${String(name)}`;
-    faults.push(...told(network, { ...issue, path }, Object.keys(NetworkEntry.shape)));
+    faults.push(...told(network, { ...issue, path }, () => Object.keys(NetworkEntry.shape)));
   }
   return {};
-}
-
-function readEmails(name: string, value: unknown, faults: string[]): readonly string[] {
-  if (value === undefined || value === "none") return [];
-  const parsed = Emails.safeParse(typeof value === "string" ? parseList(value) : value);
-  if (parsed.success) return parsed.data;
-  faults.push(`${name} must be addresses with commas between them, or a list of them`);
-  return [];
-}
-
-const Emails = z.array(z.string().regex(/^[^\s@,]+@[^\s@,]+$/));
-
-/** ARNs with commas between them, or JSON: a list of ARNs and of objects. */
-function readList<Entry extends z.ZodType>(
-  name: string,
-  value: unknown,
-  schema: Entry,
-  faults: string[],
-  keys: readonly string[],
-): readonly z.output<Entry>[] {
-  if (value === undefined || value === "none") return [];
-  const listed = typeof value === "string" ? parseList(value) : value;
-  if (!Array.isArray(listed)) {
-    faults.push(`${name} must be ARNs with commas between them, or a list in JSON: [{"arn": "…"}]`);
-    return [];
-  }
-  return listed.flatMap((entry: unknown, index): readonly z.output<Entry>[] => {
-    const parsed = schema.safeParse(typeof entry === "string" ? { arn: entry } : entry);
-    if (parsed.success) return [parsed.data];
-    for (const issue of parsed.error.issues) faults.push(...told(`${name}[${index}]`, issue, keys));
-    return [];
-  });
-}
-
-function told(entry: string, issue: z.core.$ZodIssue, keys: readonly string[]): readonly string[] {
-  const place = [entry, ...issue.path].join(".");
-  if (issue.code !== "unrecognized_keys") return [`${place} ${issue.message}`];
-  const known = issue.path.at(-1) === "roles" ? Object.keys(Roles.shape) : keys;
-  return issue.keys.map((key) => {
-    const near = nearestName(key, known);
-    return `${place}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;
-  });
-}
-
-function parseList(text: string): unknown {
-  if (!text.trimStart().startsWith("[")) return text.split(",").map((part) => part.trim());
-  return parseJson(text);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller says what was expected.
-    return undefined;
-  }
 }

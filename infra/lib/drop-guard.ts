@@ -19,8 +19,10 @@ const takingAway = new Set([
   "AWS::IAM::ManagedPolicy",
   "AWS::IAM::Policy",
   "AWS::Lambda::Function",
+  "AWS::S3::Bucket",
   "AWS::S3::BucketPolicy",
   "AWS::SQS::QueuePolicy",
+  "Custom::S3AutoDeleteObjects",
   "Custom::SluiceDefinitions",
 ]);
 

@@ -79,11 +79,15 @@ export class SluiceObservability extends Construct {
     this.pageTopic = topics.page;
     this.ticketTopic = topics.ticket;
     const { emails = [], pageEmails = [], ticketEmails = [] } = props;
-    if (this.pageTopic === this.ticketTopic) subscribe(this.pageTopic, [...emails, ...pageEmails, ...ticketEmails]);
-    else {
-      subscribe(this.pageTopic, [...emails, ...pageEmails]);
-      subscribe(this.ticketTopic, [...emails, ...ticketEmails]);
-    }
+    const all = [...emails, ...pageEmails, ...ticketEmails];
+    const isOne = this.pageTopic === this.ticketTopic;
+    const told = isOne
+      ? { page: all, ticket: all }
+      : { page: [...emails, ...pageEmails], ticket: [...emails, ...ticketEmails] };
+    subscribe(this.pageTopic, told.page);
+    if (!isOne) subscribe(this.ticketTopic, told.ticket);
+    sluice.recordAlarmEmails("page", told.page);
+    sluice.recordAlarmEmails("ticket", told.ticket);
     const rows: readonly (readonly [string, AlarmRow])[] = Object.entries({
       ...alarmRows,
       PushToApplied: { ...alarmRows.PushToApplied, threshold: pushToApplied.toMilliseconds() },

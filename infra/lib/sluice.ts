@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, Tags } from "aws-cdk-lib";
+import { RemovalPolicy, Stack, Tags, Token } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { Connections, type IConnectable } from "aws-cdk-lib/aws-ec2";
 import type { Grant, IGrantable, IRole } from "aws-cdk-lib/aws-iam";
@@ -12,6 +12,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct, IConstruct } from "constructs";
 import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { allow, mayDecrypt, mayEnter, mayNotify, mayReadMetrics } from "./access.ts";
+import type { Severity } from "./alarms.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
@@ -98,7 +99,8 @@ export interface SluiceProps {
   readonly breakGlassPrincipals?: readonly string[];
   /**
    * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a bucket, a key, a
-   * target or a region of a namespace, webhooks, notifications, admission. Default: false, then such a deployment fails before anything is taken away.
+   * target or a region of a namespace, webhooks, notifications, admission, an email address of the alarms, the retention of table and
+   * bucket. Default: false, then such a deployment fails before anything is taken away.
    */
   readonly allowDrops?: boolean;
 }
@@ -127,6 +129,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   private readonly networks: Readonly<Record<string, Network>>;
   private readonly made: Record<string, SluiceFunction> = {};
   private readonly document: InstallationDocument;
+  /** As `<severity> <address>`. */
+  private readonly alarmEmails = new Set<string>();
   private readonly makeFunction: (name: FunctionName, network: string) => SluiceFunction;
 
   constructor(scope: Construct, id: string, props: SluiceProps = {}) {
@@ -142,9 +146,12 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       ]),
     );
 
+    const logRetention = props.logRetention ?? RetentionDays.ONE_MONTH;
     const state = new State(this, "State", {
       emulated: this.emulated,
       encryptionKey,
+      logRetention,
+      logEncryptionKey: props.logEncryptionKey,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
     const { ingest, notify, reconcile } = functionRows;
@@ -173,7 +180,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     if ("faults" in size) throw new Error(`${this.node.path}: ${size.faults.join("; ")}`);
     const settings = {
       reconcile: size,
-      logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
+      logRetention,
       logLevel: props.logLevel ?? "info",
       encryptionKey,
       logEncryptionKey: props.logEncryptionKey,
@@ -254,6 +261,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
           webhooks: props.webhooks === true ? networks.toSorted() : [],
           ...(props.notifications === true ? { notifications: networks.toSorted() } : {}),
           admission: props.admission === true,
+          retained: props.removalPolicy !== RemovalPolicy.DESTROY,
+          ...(this.alarmEmails.size === 0 ? {} : { alarmEmails: this.alarmAddresses() }),
         }),
         allowDrops: props.allowDrops === true,
       });
@@ -374,6 +383,23 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
         `${this.node.path}: roles of the cluster "${arn}" has no receiver, which the property webhooks needs: write roles.receiver, the ARN of a role for that function alone`,
       );
     }
+  }
+
+  /**
+   * Records who gets alarms by email, so that a later deployment that drops an address is refused. `SluiceObservability` calls it.
+   * Addresses that are tokens are not recorded: they are known only while the stack is deployed.
+   */
+  recordAlarmEmails(severity: Severity, addresses: readonly string[]): void {
+    for (const address of addresses) if (!Token.isUnresolved(address)) this.alarmEmails.add(`${severity} ${address}`);
+  }
+
+  private alarmAddresses(): Readonly<Record<Severity, string[]>> {
+    const of = (severity: Severity) =>
+      [...this.alarmEmails]
+        .filter((one) => one.startsWith(`${severity} `))
+        .map((one) => one.slice(severity.length + 1))
+        .toSorted();
+    return { page: of("page"), ticket: of("ticket") };
   }
 
   allowRepository(cluster: string, namespace: string, pattern: string): void {

@@ -1,4 +1,4 @@
-import { CustomResourceProviderBase, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { CfnResource, CustomResourceProviderBase, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import {
   type Attribute,
   AttributeType,
@@ -8,6 +8,7 @@ import {
   TableEncryption,
 } from "aws-cdk-lib/aws-dynamodb";
 import type { IKey } from "aws-cdk-lib/aws-kms";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -21,6 +22,10 @@ export interface StateProps {
   readonly removalPolicy: RemovalPolicy;
   /** Whether custom resources are left out, and with them what empties the bucket. */
   readonly emulated: boolean;
+  /** How long the log of what empties the bucket keeps messages. */
+  readonly logRetention: RetentionDays;
+  /** Encrypts that log. Default: CloudWatch's own encryption. */
+  readonly logEncryptionKey: IKey | undefined;
 }
 
 /** What outlives a deploy: the table of the state, the bucket of the artifacts, the installation key. */
@@ -31,7 +36,11 @@ export class State extends Construct {
   /** ARN of the role that empties the bucket before it is deleted; undefined where it is retained. */
   readonly emptiedBy: string | undefined;
 
-  constructor(scope: Construct, id: string, { emulated, encryptionKey, removalPolicy }: StateProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { emulated, encryptionKey, logEncryptionKey, logRetention, removalPolicy }: StateProps,
+  ) {
     super(scope, id);
     const [partitionKey, sortKey] = keys(stateTable.KeySchema);
     this.table = new Table(this, "Table", {
@@ -75,7 +84,7 @@ export class State extends Construct {
       // CloudFormation deletes no bucket that holds objects or versions.
       autoDeleteObjects: removalPolicy === RemovalPolicy.DESTROY && !emulated,
     });
-    this.emptiedBy = emptierOf(this);
+    this.emptiedBy = emptierOf(this, { retention: logRetention, encryptionKey: logEncryptionKey });
     this.installationKey = hexadecimalSecret(
       this,
       "InstallationKey",
@@ -94,15 +103,31 @@ export class State extends Construct {
   }
 }
 
+interface LogKept {
+  readonly retention: RetentionDays;
+  readonly encryptionKey: IKey | undefined;
+}
+
 /** The role of the function that the CDK makes for `autoDeleteObjects`, one in each stack. */
-function emptierOf(scope: Construct): string | undefined {
+function emptierOf(scope: Construct, kept: LogKept): string | undefined {
   const provider = Stack.of(scope).node.tryFindChild("Custom::S3AutoDeleteObjectsCustomResourceProvider");
   if (!(provider instanceof CustomResourceProviderBase)) return undefined;
   Validations.of(provider).acknowledge({
     id: "AwsSolutions::AwsSolutions-IAM4",
     reason: "The CDK's own function, which writes its log by the policy of AWS; the bucket's policy lets it delete",
   });
+  logInStack(provider, kept);
   return provider.roleArn;
+}
+
+/** Gives the CDK's function a log group of the stack: the one that Lambda makes would stay when the stack is deleted. */
+function logInStack(provider: CustomResourceProviderBase, kept: LogKept): void {
+  const handler = provider.node.tryFindChild("Handler");
+  if (!CfnResource.isCfnResource(handler) || provider.node.tryFindChild("Log") !== undefined) return;
+  const log = new LogGroup(provider, "Log", { ...kept, removalPolicy: RemovalPolicy.DESTROY });
+  handler.addPropertyOverride("LoggingConfig", { LogGroup: log.logGroupName });
+  // Lines that Lambda delivers late would make the group again.
+  provider.addToRolePolicy({ Effect: "Deny", Action: "logs:CreateLogGroup", Resource: "*" });
 }
 
 /** 64 hexadecimal digits, 256 bits. Whatever changes here lets CloudFormation make another one, so it stays as it is. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { SluiceStack } from "../lib/app-stack.ts";
 import { readContext } from "../lib/context.ts";
 import { checkedApp, prod, resourcesOf, templateOf } from "./synthesise.ts";
@@ -15,9 +16,27 @@ function problem(context: Readonly<Record<string, unknown>>): string {
 describe("the app", () => {
   test.each([
     ["invalid rights", { clusters: [{ arn: prod, rights: "all" }] }, "clusters[0].rights must be namespaces or"],
-    ["an invalid address", { clusters: prod, emails: "platform" }, "emails must be addresses with commas"],
+    [
+      "an invalid address among others",
+      { clusters: prod, emails: "a@example.com, platform" },
+      'emails has "platform", which is not an email address: write addresses with commas between them, or a list',
+    ],
+    [
+      "a property that only an app of one's own has",
+      { clusters: prod, pushesFrom: [{ region: "eu-central-1" }] },
+      "pushesFrom is not a value of cdk.json: set it in an app of your own, which sluice init writes",
+    ],
+    [
+      "an invalid environment",
+      { clusters: prod, environment: "eu-west-1" },
+      "environment must be aws://<account>/<region>",
+    ],
     ["a misspelt name", { clusters: prod, repository: "x" }, "repository is not known: did you mean repositories?"],
-    ["an unknown name", { clusters: prod, colour: "red" }, "colour is not known: write one of clusters, repositories"],
+    [
+      "an unknown name",
+      { clusters: prod, colour: "red" },
+      "colour is not known: write one of environment, clusters, repositories",
+    ],
     ["a name in place of an ARN", { clusters: "prod" }, "clusters[0].arn must be arn:aws:eks:<region>"],
     ["JSON that is cut off", { clusters: `["${prod}"` }, "clusters must be ARNs with commas between them"],
     ["a misspelt key", { clusters: [{ arn: prod, rol: "x" }] }, "clusters[0].rol is not known: did you mean role?"],
@@ -25,7 +44,7 @@ describe("the app", () => {
     [
       "a cluster of another account without a role",
       { clusters: `${prod},arn:aws:eks:eu-west-1:210987654321:cluster/far` },
-      "the clusters are in 123456789012/eu-west-1 and 210987654321/eu-west-1: the stack is deployed where the clusters without role are, so give each other cluster the role that reaches it",
+      'the clusters are in 123456789012/eu-west-1 and 210987654321/eu-west-1, and the functions enter only those beside the stack without roles: write "environment": "aws://<account>/<region>", where the stack is, and give each cluster elsewhere the roles that reach it',
     ],
     [
       "an invalid namespace name",
@@ -94,9 +113,22 @@ describe("the app", () => {
     ],
     ["too many runs", { clusters: [{ arn: prod, maxRuns: 5000 }] }, "maxRuns must be a whole number from 1 to 1000"],
     [
+      "one cluster of another account without roles, beside a repository of the stack's own account",
+      {
+        clusters: "arn:aws:eks:eu-west-1:210987654321:cluster/far",
+        repositories: "arn:aws:ecr:eu-west-1:123456789012:repository/apps",
+      },
+      'If it is the stack that should be in 123456789012/eu-west-1, write "environment": "aws://123456789012/eu-west-1", and give the clusters elsewhere the roles that reach them',
+    ],
+    [
+      "one cluster of another account without roles",
+      { clusters: "arn:aws:eks:eu-west-1:210987654321:cluster/far", environment: "aws://123456789012/eu-west-1" },
+      "clusters[0] is in 210987654321/eu-west-1, and the stack in 123456789012/eu-west-1, as environment says: give a cluster that is elsewhere the roles that reach it",
+    ],
+    [
       "a repository in a region without a rule",
       { clusters: prod, repositories: "arn:aws:ecr:eu-central-1:123456789012:repository/apps" },
-      'add { account: "123456789012", region: "eu-central-1" } to pushesFrom of the Sluice',
+      "repositories[0] is in 123456789012/eu-central-1, and the stack in 123456789012/eu-west-1, where the clusters without roles are, or the first repository: pushes from another account or region reach the stack only in an app of your own (sluice init)",
     ],
     [
       "a repository for a missing cluster",
@@ -335,9 +367,67 @@ describe("the app", () => {
     expect(Object.keys(resourcesOf(template, "Custom::S3AutoDeleteObjects"))).toHaveLength(1);
   });
 
+  test("deletes the log of every function with the stack, also of the CDK's own function that empties the bucket", () => {
+    const context = { clusters: prod, removalPolicy: "DESTROY" };
+    const template = templateOf(new SluiceStack(checkedApp(context), "Sluice"));
+    const logs = resourcesOf(template, "AWS::Logs::LogGroup");
+    const Logging = z.object({ LoggingConfig: z.object({ LogGroup: z.object({ Ref: z.string() }) }) });
+    const functions = Object.entries(resourcesOf(template, "AWS::Lambda::Function"));
+    expect(functions.filter(([id]) => id.startsWith("CustomS3AutoDeleteObjects"))).toHaveLength(1);
+    for (const [id, { Properties }] of functions) {
+      const { data } = Logging.safeParse(Properties);
+      const log = logs[data?.LoggingConfig.LogGroup.Ref ?? ""];
+      expect({ id, kept: log?.DeletionPolicy, days: log?.Properties["RetentionInDays"] }).toEqual({
+        id,
+        kept: "Delete",
+        days: 30,
+      });
+    }
+    const [emptier] = Object.entries(resourcesOf(template, "AWS::IAM::Role")).filter(([id]) =>
+      id.startsWith("CustomS3AutoDeleteObjects"),
+    );
+    // Otherwise lines that Lambda delivers late would make the log group again.
+    expect(JSON.stringify(emptier)).toContain('"Effect":"Deny","Action":"logs:CreateLogGroup"');
+  });
+
   test("deploys to the first cluster's region, even if another user synthesises it", () => {
     const { account, region } = new SluiceStack(checkedApp({ clusters: prod }), "Sluice");
     expect({ account, region }).toEqual({ account: "123456789012", region: "eu-west-1" });
+  });
+
+  test("refuses a changed list of clusters that would deploy a second stack to another account or region", () => {
+    const environment = "aws://123456789012/eu-west-1";
+    const moved = prod.replace("eu-west-1", "us-east-1");
+    expect(problem({ environment, clusters: prod })).toBe("none");
+    expect(problem({ environment, clusters: moved })).toContain(
+      "clusters[0] is in 123456789012/us-east-1, and the stack in 123456789012/eu-west-1, as environment says",
+    );
+    expect(problem({ environment, clusters: moved })).toContain(
+      "To deploy to another account or region, remove the stack in 123456789012/eu-west-1 first, since it would go on beside the new one, and then change environment",
+    );
+    const { account, region } = new SluiceStack(checkedApp({ environment, clusters: "none" }), "Sluice");
+    expect({ account, region }).toEqual({ account: "123456789012", region: "eu-west-1" });
+  });
+
+  test("warns if no environment fixes the account and region, and if the credentials are of another account", () => {
+    const warnings = (context: object, credentials?: string) => {
+      const props = credentials === undefined ? {} : { credentials };
+      const { node } = new SluiceStack(checkedApp({ ...context }), "Sluice", props);
+      return node.metadata.filter(({ type }) => type === "aws:cdk:warning").map(({ data }) => String(data));
+    };
+    const clusters = [{ arn: prod, rights: "namespaces" }];
+    const environment = "aws://123456789012/eu-west-1";
+    expect(warnings({ clusters, environment }, "123456789012")).toEqual([]);
+    expect(warnings({ clusters })).toEqual([
+      expect.stringContaining('write "environment": "aws://123456789012/eu-west-1" into the context of cdk.json'),
+    ]);
+    const far = [{ arn: "arn:aws:eks:eu-west-1:210987654321:cluster/far", rights: "namespaces" }];
+    expect(warnings({ clusters: far }, "123456789012")).toEqual([
+      expect.stringContaining('write "environment": "aws://210987654321/eu-west-1"'),
+      expect.stringContaining(
+        'the stack is deployed to 210987654321/eu-west-1, and your credentials are of the account 123456789012: use credentials of 210987654321. If the stack should be in 123456789012, write "environment": "aws://123456789012/<region>"',
+      ),
+    ]);
   });
 
   test("refuses clusters of two regions, because their order would decide the region of the stack", () => {

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import { Stack } from "aws-cdk-lib";
+import { CfnParameter, Stack } from "aws-cdk-lib";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { readGranted } from "../../functions/settings/granted.ts";
+import { dropped, readGranted } from "../../functions/settings/granted.ts";
 import { SluiceStack } from "../lib/app-stack.ts";
+import { SluiceObservability } from "../lib/observability.ts";
 import { Sluice } from "../lib/sluice.ts";
 import { shapes } from "./shapes.ts";
 import { checkedApp, env, prod, resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
@@ -43,7 +44,7 @@ describe.each(Object.entries(shapes))("the drop guard in the shape %s", (_, make
   test("is deployed before every resource whose update removes something, and depends on none of them", () => {
     const own = before(template, id);
     const kinds =
-      /^(AWS::IAM::(Managed)?Policy|AWS::Lambda::Function|AWS::EKS::AccessEntry|Custom::SluiceDefinitions)$/;
+      /^(AWS::IAM::(Managed)?Policy|AWS::Lambda::Function|AWS::EKS::AccessEntry|AWS::DynamoDB::Table|AWS::S3::Bucket|Custom::(SluiceDefinitions|S3AutoDeleteObjects))$/;
     const waiting = Object.entries(template.Resources).filter(([each, { Type }]) => kinds.test(Type) && !own.has(each));
     expect(waiting.length).toBeGreaterThan(4);
     expect(waiting.filter(([each]) => !dependenciesOf(template, each).includes(id))).toEqual([]);
@@ -73,7 +74,46 @@ test("the drop guard compares all grants, whatever their order is", () => {
     targets: {},
     webhooks: ["default"],
     admission: false,
+    retained: true,
   });
+});
+
+test("the drop guard compares whether table and bucket outlive the stack, and who gets the alarms by email", () => {
+  const granted = (context: Readonly<Record<string, unknown>>) => {
+    const { properties } = guardOf(templateOf(new SluiceStack(checkedApp({ clusters: "none", ...context }), "Sluice")));
+    return readGranted(z.string().parse(properties["granted"]));
+  };
+  const emails = { emails: ["b@example.test", "a@example.test"], pageEmails: "pager@example.test" };
+  const before = granted(emails);
+  expect(before).toMatchObject({
+    retained: true,
+    alarmEmails: {
+      page: ["a@example.test", "b@example.test", "pager@example.test"],
+      ticket: ["a@example.test", "b@example.test"],
+    },
+  });
+  expect(dropped(before, granted({ emails: "a@example.test", removalPolicy: "DESTROY" }))).toEqual([
+    "the protection of the table and the bucket, which would be deleted with the stack (removalPolicy DESTROY)",
+    "the email address b@example.test for alarms that page",
+    "the email address pager@example.test for alarms that page",
+    "the email address b@example.test for alarms that make a ticket",
+  ]);
+});
+
+test("the drop guard compares no address that is known only while the stack is deployed", () => {
+  const stack = new Stack(checkedApp(), "Sluice", { env });
+  const sluice = new Sluice(stack, "Sluice");
+  const { valueAsString } = new CfnParameter(stack, "Address");
+  new SluiceObservability(stack, "Watch", { sluice, emails: [valueAsString, "a@example.test"] });
+  const granted = readGranted(z.string().parse(guardOf(templateOf(stack)).properties["granted"]));
+  expect(granted.alarmEmails).toEqual({ page: ["a@example.test"], ticket: ["a@example.test"] });
+});
+
+test("what empties the bucket is made after the drop guard, so that a refused deployment leaves the bucket alone", () => {
+  const template = templateOf(new SluiceStack(checkedApp({ clusters: "none", removalPolicy: "DESTROY" }), "Sluice"));
+  const { id } = guardOf(template);
+  const [emptying] = Object.keys(resourcesOf(template, "Custom::S3AutoDeleteObjects"));
+  expect(dependenciesOf(template, emptying ?? "")).toContain(id);
 });
 
 test("-c allowDrops=true allows one deployment to remove grants", () => {

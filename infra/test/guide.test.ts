@@ -17,6 +17,7 @@ test("the installation in the guide can be read unchanged", () => {
   const { context } = z.object({ context: z.record(z.string(), z.unknown()) }).parse(JSON.parse(json));
   expect(readContext(context)).toEqual({
     isGiven: true,
+    environment: "123456789012/eu-west-1",
     clusters: [{ arn: prod, rights: "namespaces" }],
     repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", namespaces: ["flux-system"] }],
     buckets: [],
@@ -53,14 +54,40 @@ test("the Kustomization of the guide uses a service account that the guide creat
   expect(one("RoleBinding")).toMatchObject({ subjects: [{ kind: "ServiceAccount", ...account }] });
 });
 
-test("the example of docs/constructs.md synthesises unchanged, without credentials", () => {
-  const [, example = ""] = /```typescript\n(.*?)```/s.exec(document("constructs.md")) ?? [];
-  const app = `${example.replace('"@sluice/cdk"', '"./lib/index.ts"')}\nconsole.log(app.synth().stacks.map(({ stackName }) => stackName).join());`;
+/** Runs an app without credentials: for each of its stacks, the security groups of others that it opens, or the error. */
+function openedBy(code: string): unknown {
+  const app = `${code.replace('"@sluice/cdk"', '"./lib/index.ts"')}
+const opened = ({ Resources }) =>
+  Object.values(Resources).flatMap(({ Type, Properties }) =>
+    Type === "AWS::EC2::SecurityGroupIngress" && typeof Properties.GroupId === "string" ? [Properties.GroupId] : [],
+  );
+console.log(JSON.stringify(app.synth().stacks.map(({ stackName, template }) => [stackName, opened(template)])));`;
   const env = { PATH: process.env["PATH"] ?? "", AWS_EC2_METADATA_DISABLED: "true" };
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", app], {
     cwd: infra,
     env,
     encoding: "utf8",
   });
-  expect({ stdout, errors: stderr.match(/^.*Error.*$/m)?.[0] }).toEqual({ stdout: "Far,Sluice\n", errors: undefined });
+  return stdout === "" ? (stderr.match(/^.*Error.*$/m)?.[0] ?? stderr) : JSON.parse(stdout);
+}
+
+const examplesOf = (page: string) =>
+  [...document(page).matchAll(/```typescript\n(.*?)```/gs)].map(([, code = ""]) => code);
+
+test("the example of docs/constructs.md synthesises without credentials, and opens the cluster's private endpoint", () => {
+  const [example = ""] = examplesOf("constructs.md");
+  expect(openedBy(example)).toEqual([
+    ["Far", []],
+    ["Sluice", ["sg-0123456789abcdef0"]],
+  ]);
+});
+
+test("the examples of docs/vpc.md synthesise together, and open the cluster's private endpoint", () => {
+  const [cluster = "", endpoints = ""] = examplesOf("vpc.md");
+  const app = `import { Sluice } from "@sluice/cdk";
+import { App, Stack } from "aws-cdk-lib";
+const app = new App();
+const stack = new Stack(app, "Sluice", { env: { account: "123456789012", region: "eu-west-1" } });
+`;
+  expect(openedBy(`${app}${endpoints}${cluster}`)).toEqual([["Sluice", ["sg-0123456789abcdef0"]]]);
 });

@@ -74,6 +74,14 @@ export interface ClusterLimits {
   budgets(clusters: readonly string[], signal: AbortSignal): Promise<(cluster: string) => WakeBudget>;
 }
 
+/**
+ * The sweep in a row that gets no answer from which on `ClusterUnreachable` is counted: a metric has no dimension for the cluster, so
+ * single misses of three clusters would look like three of one.
+ *
+ * @internal Exported for its tests.
+ */
+export const toldMissedSweeps = 3;
+
 /** How many clusters are read at the same time. */
 const concurrency = 16;
 
@@ -83,22 +91,27 @@ export function clusterLimits(deps: ClusterLimitsDeps): ClusterLimits {
   /** Runs in a row that ended without an answer. */
   const unanswered = new Map<string, number>();
   const asking = new Map<string, Promise<void>>();
+  /** Sweeps in a row that got no answer from a cluster without a hold: it answers only a small read. */
+  const unswept = new Map<string, number>();
 
   const hold = async (
     cluster: string,
     kind: ClusterHold["kind"],
     why: string,
     before: ClusterHold | undefined,
+    missedSweeps = before?.kind === kind ? before.missedSweeps : undefined,
   ): Promise<void> => {
     const reason = why.slice(0, maxHoldReasonChars);
     const isSame = before?.kind === kind;
     const since = isSame ? before.since : clock.now();
-    const next: ClusterHold = { kind, reason, since, probes: (before?.probes ?? 0) + 1 };
+    const missed = missedSweeps === undefined ? {} : { missedSweeps };
+    const next: ClusterHold = { kind, reason, since, probes: (before?.probes ?? 0) + 1, ...missed };
     const isWritten = await views.write(
       cluster,
       (states, signal) => states.hold(cluster, next, signal),
       (state) => ({ ...state, hold: next }),
     );
+    if (isWritten) unswept.delete(cluster);
     if (!isWritten || isSame) return;
     if (kind === "unreachable") log.warn("cluster does not answer, its runs wait", { cluster, reason });
     else log.info("cluster may not be written to, its runs wait", { cluster, reason });
@@ -116,7 +129,7 @@ export function clusterLimits(deps: ClusterLimitsDeps): ClusterLimits {
   };
 
   /** Asks the cluster itself, once for all who suspect it: what does not answer may be a registry, the table or another cluster. */
-  const ask = (cluster: string, signal: AbortSignal): Promise<void> => {
+  const ask = (cluster: string, signal: AbortSignal, missedSweeps?: number): Promise<void> => {
     const asked = async (): Promise<void> => {
       try {
         await deps.ask(cluster, signal);
@@ -126,12 +139,26 @@ export function clusterLimits(deps: ClusterLimitsDeps): ClusterLimits {
         unanswered.delete(cluster);
         if (!isNoAnswer(error)) return;
         const view = await views.look(cluster, signal, true);
-        await hold(cluster, "unreachable", messageOf(error), view.state.hold);
+        await hold(cluster, "unreachable", messageOf(error), view.state.hold, missedSweeps);
       }
     };
     const pending = asking.get(cluster) ?? asked().finally(() => asking.delete(cluster));
     asking.set(cluster, pending);
     return pending;
+  };
+
+  const missSweep = async (
+    cluster: string,
+    why: string,
+    before: ClusterHold | undefined,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const isHeld = before?.kind === "unreachable";
+    const missed = ((isHeld ? before.missedSweeps : unswept.get(cluster)) ?? 0) + 1;
+    if (missed >= toldMissedSweeps) metrics.record(metricsKey(cluster), { ClusterUnreachable: 1 });
+    if (isHeld) return hold(cluster, "unreachable", why, before, missed);
+    unswept.set(cluster, missed);
+    return ask(cluster, signal, missed);
   };
 
   /** The first to see a dead process frees its share for all others, also for those that look for the first time. */
@@ -195,13 +222,11 @@ export function clusterLimits(deps: ClusterLimitsDeps): ClusterLimits {
       try {
         refused = await sweepCluster(signal);
       } catch (error) {
-        if (isNoAnswer(error)) {
-          metrics.record(metricsKey(cluster), { ClusterUnreachable: 1 });
-          if (state.hold?.kind === "unreachable") await hold(cluster, "unreachable", messageOf(error), state.hold);
-          else await ask(cluster, signal);
-        } else if (error instanceof ApiError && state.hold?.kind === "unreachable") await release(cluster, state.hold);
+        if (isNoAnswer(error)) await missSweep(cluster, messageOf(error), state.hold, signal);
+        else if (error instanceof ApiError && state.hold?.kind === "unreachable") await release(cluster, state.hold);
         throw error;
       }
+      unswept.delete(cluster);
       if (refused !== undefined) await hold(cluster, "refused", refused, state.hold);
       else if (state.hold !== undefined) await release(cluster, state.hold);
     },

@@ -39,8 +39,8 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
 
     test("the latest hold replaces the one before and comes back unchanged", async () => {
       await states.hold(arn, { ...hold, kind: "refused", reason: "paused" }, never);
-      await states.hold(arn, { ...hold, probes: 7 }, never);
-      await expect.poll(() => read()).toEqual({ hold: { ...hold, probes: 7 }, busy: [] });
+      await states.hold(arn, { ...hold, probes: 7, missedSweeps: 3 }, never);
+      await expect.poll(() => read()).toEqual({ hold: { ...hold, probes: 7, missedSweeps: 3 }, busy: [] });
     });
 
     test("a hold is removed, even if removed twice, and the busy processes stay", async () => {

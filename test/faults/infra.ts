@@ -51,6 +51,44 @@ export const infraFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "infra/lib/place-of-stack.ts",
+    tests: ["infra/test/app.test.ts"],
+    faults: [
+      {
+        what: "a changed list of clusters moves the stack whatever environment says",
+        find: "const elsewhere = beside.filter((one) => one.place !== place);",
+        replace: "const elsewhere = beside.filter((one) => one.place !== places[0]);",
+      },
+    ],
+  },
+  {
+    file: "infra/lib/state.ts",
+    tests: ["infra/test/app.test.ts"],
+    faults: [
+      {
+        what: "the log of the function that empties the bucket outlives the stack",
+        find: 'handler.addPropertyOverride("LoggingConfig", { LogGroup: log.logGroupName });',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "infra/lib/sluice.ts",
+    tests: ["infra/test/drop-guard.test.ts"],
+    faults: [
+      {
+        what: "the retention of table and bucket is dropped without a word",
+        find: "retained: props.removalPolicy !== RemovalPolicy.DESTROY,",
+        replace: "retained: true,",
+      },
+      {
+        what: "an email address of the alarms is dropped without a word",
+        find: "...(this.alarmEmails.size === 0 ? {} : { alarmEmails: this.alarmAddresses() }),",
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "infra/lib/reach-policy.ts",
     tests: ["infra/test/cluster-roles.test.ts"],
     faults: [
@@ -72,8 +110,8 @@ export const infraFaults: readonly FileFaults[] = [
       },
       {
         what: "logs are always kept for a month",
-        find: "logRetention: props.logRetention ?? RetentionDays.ONE_MONTH",
-        replace: "logRetention: RetentionDays.ONE_MONTH",
+        find: "const logRetention = props.logRetention ?? RetentionDays.ONE_MONTH;",
+        replace: "const logRetention = RetentionDays.ONE_MONTH;",
       },
       {
         what: "maxConcurrency is not passed on",

@@ -55,6 +55,18 @@ export const queueClusterFaults: readonly FileFaults[] = [
         named: "delays no run of the other",
       },
       {
+        what: "single misses of several clusters raise the alarm of one that does not answer",
+        find: "if (missed >= toldMissedSweeps)",
+        replace: "if (missed > 0)",
+        named: "three clusters miss one sweep each",
+      },
+      {
+        what: "runs that find out that a cluster does not answer count as missed sweeps",
+        find: "(isHeld ? before.missedSweeps : unswept.get(cluster))",
+        replace: "(isHeld ? before.probes : unswept.get(cluster))",
+        named: "also if runs have found out before",
+      },
+      {
         what: "a closed gate is not told to the sweep",
         find: '} else if (state.hold?.kind !== "refused") await hold(cluster, "refused", refused, state.hold);',
         replace: "}",

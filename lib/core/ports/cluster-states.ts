@@ -15,6 +15,8 @@ export const ClusterHold = z.object({
   since: z.number(),
   /** Raised by each probe that finds the cluster so again. A hold that is not renewed for minutes does not count. */
   probes: counter,
+  /** How many sweeps of the cluster in a row got no answer. Unset before the first, and in rows of former releases. */
+  missedSweeps: counter.exactOptional(),
 });
 export type ClusterHold = Readonly<z.infer<typeof ClusterHold>>;
 

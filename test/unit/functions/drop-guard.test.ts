@@ -145,6 +145,31 @@ test("CloudWatch is reported as dropped by region and namespace; former releases
   expect(readGranted(writeGranted(reading))).toEqual(reading);
 });
 
+test("a table and a bucket that no longer outlive the stack are reported as dropped; former releases did not record it", () => {
+  const retained: Granted = { ...full, retained: true };
+  const deleted: Granted = { ...full, retained: false };
+  expect(dropped(retained, deleted)).toEqual([
+    "the protection of the table and the bucket, which would be deleted with the stack (removalPolicy DESTROY)",
+  ]);
+  expect([dropped(deleted, retained), dropped(full, deleted), dropped(retained, retained)]).toEqual([[], [], []]);
+  expect(readGranted(writeGranted(deleted))).toEqual(deleted);
+});
+
+test("an email address that gets no more alarms of a severity is reported as dropped; former releases recorded none", () => {
+  const told: Granted = {
+    ...full,
+    alarmEmails: { page: ["all@example.test"], ticket: ["all@example.test", "desk@example.test"] },
+  };
+  const paged: Granted = { ...full, alarmEmails: { page: ["all@example.test"], ticket: ["desk@example.test"] } };
+  expect(dropped(told, paged)).toEqual(["the email address all@example.test for alarms that make a ticket"]);
+  expect(dropped(paged, full)).toEqual([
+    "the email address all@example.test for alarms that page",
+    "the email address desk@example.test for alarms that make a ticket",
+  ]);
+  expect([dropped(full, told), dropped(paged, told)]).toEqual([[], []]);
+  expect(readGranted(writeGranted(told))).toEqual(told);
+});
+
 test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read back", () => {
   const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
   const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);

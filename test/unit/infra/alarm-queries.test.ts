@@ -18,6 +18,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { notificationBody } from "../../../lib/notify/notification-message.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { writeLog } from "../../../lib/process/write-log.ts";
+import { toldMissedSweeps } from "../../../lib/queue/cluster-limits.ts";
 import { rules } from "../../../lib/queue/rules.ts";
 import { runPlaces } from "../../../lib/queue/run-places.ts";
 import { notRunSweeps } from "../../../lib/queue/timing.ts";
@@ -98,11 +99,11 @@ const happens: Readonly<Record<QueryName, (world: World) => Promise<unknown>>> =
     const metadata = { name: "web", namespace: "apps", uid: "u", generation: 1 };
     await sweepCluster(world, async () => [{ apiVersion: "v1", kind: "Kustomization", metadata }])("home", never);
   },
-  ClusterUnreachable: (world) =>
-    sweepCluster(world, () => Promise.reject(new ApiError({ code: 0, reason: "Unreachable", message: "no route" })))(
-      "home",
-      never,
-    ),
+  ClusterUnreachable: async (world) => {
+    const noAnswer = () => Promise.reject(new ApiError({ code: 0, reason: "Unreachable", message: "no route" }));
+    const sweep = sweepCluster(world, noAnswer);
+    for (let minute = 0; minute < toldMissedSweeps; minute += 1) await sweep("home", never);
+  },
   ReconcileNotRun: async (world) => {
     let passedMs = 0;
     const key = { ...keyOf("web"), group: kind.group };
@@ -131,6 +132,7 @@ const happens: Readonly<Record<QueryName, (world: World) => Promise<unknown>>> =
     lines.push("RequestId: 1a2b Error: Runtime exited with error: signal: killed\n");
   },
   AdmissionErrors: async ({ lines }) => lines.push("2026-11-28T19:00:00Z 1a2b Task timed out after 5.00 seconds\n"),
+  CollectErrors: async ({ lines }) => lines.push("2026-11-28T19:00:00Z 1a2b Task timed out after 900.00 seconds\n"),
   NotificationsNotHandled: ({ log }) => {
     const event = {
       involvedObject: { kind: "Kustomization", namespace: "apps", name: "web" },

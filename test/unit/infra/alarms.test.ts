@@ -47,6 +47,16 @@ describe("the alarms", () => {
     expect(looked).toHaveLength(8);
   });
 
+  test("on the daily collection of artifacts last until its next run, because nothing repeats it before", () => {
+    const row: AlarmRow = alarmRows.CollectErrors;
+    expect(row).toMatchObject({ source: { of: "function", function: "collect", metric: "Errors" }, statistic: "Sum" });
+    expect(row.periodMinutes * row.periods[1]).toBe(24 * 60);
+  });
+
+  test("on clusters that do not answer begin with one count, since the metric counts from the third missed sweep on", () => {
+    expect(alarmRows.ClusterUnreachable).toMatchObject({ statistic: "Sum", threshold: 0, periods: [1, 1] });
+  });
+
   test("are billed per metric, and per further network one more, three with webhooks or two with notifications", () => {
     const always = rows.filter(([, { only }]) => only === undefined);
     expect(billedAlarms(1)).toBe(always.length + 3);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { keyOf, workItem } from "../../../contract/state-back-end.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
+import { keyOf, never, workItem } from "../../../contract/state-back-end.ts";
 import { clusterWorld, type StoryRun, storyCluster } from "./world.ts";
 
 const minuteMs = 60_000;
@@ -49,7 +50,7 @@ describe("a dead cluster of two", () => {
       expect(messages).toContain("cluster does not answer, its runs wait");
       expect(messages).not.toContain("cluster answers again, what waited is woken");
       const unreachable = world.metrics.recorded.filter(([, measures]) => "ClusterUnreachable" in measures);
-      expect(unreachable.length).toBeGreaterThanOrEqual(11);
+      expect(unreachable.length).toBeGreaterThanOrEqual(9);
       expect(unreachable[0]).toEqual(["Cluster//", { ClusterUnreachable: 1 }]);
 
       dead.answers = true;
@@ -131,6 +132,57 @@ describe("a process that dies with busy rows", () => {
     await world.pass(6_000);
     await enter();
     expect(world.states.get("busy")?.busy.filter(({ process }) => process === "p1")).toEqual([]);
+  });
+});
+
+describe("the metric of clusters that do not answer", () => {
+  const told = ({ metrics }: ClusterWorld) =>
+    metrics.recorded.filter(([, measures]) => "ClusterUnreachable" in measures).length;
+
+  test("counts nothing if three clusters miss one sweep each, nor if one cluster misses three that are not in a row", async () => {
+    const clusters = ["a", "b", "c", "a", "b", "a"].map((id) => storyCluster(id));
+    const world = clusterWorld(clusters.slice(0, 3));
+    for (const { id } of clusters) {
+      const cluster = world.clusters.get(id);
+      if (cluster === undefined) throw new Error(`no cluster ${id}`);
+      cluster.answers = false;
+      await world.pass(minuteMs / 2);
+      expect(world.states.get(id)?.hold).toMatchObject({ kind: "unreachable", missedSweeps: 1 });
+      cluster.answers = true;
+      await world.pass(minuteMs / 2);
+    }
+    expect(told(world)).toBe(0);
+  });
+
+  test("counts each sweep from the third in a row on that a cluster misses, also if runs have found out before", async () => {
+    const dead = storyCluster("dead", { answers: false });
+    const world = clusterWorld([dead, storyCluster("alive")]);
+    world.sweeps = false;
+    for (const name of names(5)) world.request("dead", name);
+    await world.pass(minuteMs);
+    expect(world.states.get("dead")?.hold?.missedSweeps).toBeUndefined();
+    world.sweeps = true;
+    await world.pass(2 * minuteMs);
+    expect(told(world)).toBe(0);
+    await world.pass(3 * minuteMs);
+    expect(told(world)).toBe(3);
+  });
+
+  test("counts a cluster that answers a small read and no sweep, which gets no hold", async () => {
+    const world = clusterWorld([storyCluster("slow")], { processes: 1 });
+    world.sweeps = false;
+    const [process] = world.processes;
+    const sweeps = async (count: number) => {
+      for (let number = 0; number < count; number += 1) {
+        const work = () => Promise.reject(new ApiError({ code: 0, reason: "Unreachable", message: "no list" }));
+        process?.machine.resume(() => void process.limits.probe("slow", work, never).catch(() => undefined));
+        await world.pass(minuteMs);
+      }
+    };
+    await sweeps(2);
+    expect([told(world), world.states.get("slow")?.hold]).toEqual([0, undefined]);
+    await sweeps(2);
+    expect(told(world)).toBe(2);
   });
 });
 
