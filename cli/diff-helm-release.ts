@@ -56,7 +56,7 @@ async function previewOf(
   const { cluster, namespace, signal } = session;
   const { spec } = parseHelmRelease(await loadObject(declaredHelmRelease, name, session));
   if (spec.kubeConfig !== undefined) throw new Error("diff not supported for remote clusters");
-  const [chart, { values }] = await Promise.all([packLocalChart(path, spec, signal), readSpecValues(spec, session)]);
+  const [chart, values] = await Promise.all([packLocalChart(path, spec, signal), readSpecValues(spec, session)]);
   const deps = {
     target: asTarget({ ...cluster, version: session.serverVersion }),
     helm,

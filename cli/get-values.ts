@@ -9,7 +9,6 @@ import type { EngineLimits } from "../lib/core/ports/engine.ts";
 import { type HelmEngine, HelmEngineError, type ValuesToCompose } from "../lib/core/ports/helm-engine.ts";
 import { noTenant } from "../lib/core/tenant.ts";
 import {
-  keyOf,
   type ReleaseValues,
   readReleaseValues,
   UnresolvedReference,
@@ -17,7 +16,8 @@ import {
   type ValuesReference,
   valuesFault,
 } from "../lib/helm/read-values.ts";
-import { type ValueLeaf, type ValuesLayer, valueLeaves } from "../lib/helm/value-origins.ts";
+import { type ValueLeaf, valueLeaves } from "../lib/helm/value-origins.ts";
+import { isElsewhere, type NamedLayer, originOf, valuesLayers } from "../lib/helm/values-layers.ts";
 import { gzip, packEnd, packEntry } from "../lib/sources/archive/pack-tar.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
@@ -45,20 +45,13 @@ export async function getValues(
   const { terminal } = session;
   const live = await loadObject(declaredHelmRelease, name, session);
   const { merged, layers } = await readLayers(specOf(live), helm, session);
-  const rows = valueLeaves(merged, layers).map((leaf) => rowOf(leaf, layers));
+  const rows = valueLeaves(merged, layers).map((leaf) => rowOf(leaf, layers, session.namespace));
   if (rows.length === 0) {
     terminal.success(`HelmRelease ${name} gives no values: those of its chart hold`);
     return;
   }
   const columns = options.output === "wide" ? undefined : terminal.columns();
   terminal.out(table(options.header ? ["Value of", "From", "Value"] : undefined, rows, columns));
-}
-
-/** A layer with the words for where it comes from. */
-interface NamedLayer extends ValuesLayer {
-  readonly from: string;
-  /** Undefined for the inline values. */
-  readonly reference: ValuesReference | undefined;
 }
 
 type ValuesSpec = Pick<HelmReleaseSpec, "values" | "valuesFrom">;
@@ -97,7 +90,7 @@ async function readLayers(
   helm: Pick<HelmEngine, "prepare">,
   session: Session,
 ): Promise<{ readonly merged: JsonObject; readonly layers: readonly NamedLayer[] }> {
-  const { namespace, signal } = session;
+  const { signal } = session;
   const { values, references } = await readSpecValues(spec, session);
   const chart = await emptyChart();
   const compose = async (composed: ValuesToCompose): Promise<JsonObject> => {
@@ -109,16 +102,7 @@ async function readLayers(
     if (reference === undefined) throw error;
     throw unresolved(reference, valuesFault(reference, messageOf(error)), session, error);
   });
-  const layers: NamedLayer[] = [];
-  for (const [place, reference] of references.entries()) {
-    const own = await compose({ from: values.from.slice(place, place + 1), inline: {} });
-    layers.push({
-      values: own,
-      from: `${reference.kind} ${namespace}/${reference.name} ${keyOf(reference)}`,
-      reference,
-    });
-  }
-  return { merged, layers: [...layers, { values: values.inline, from: "inline", reference: undefined }] };
+  return { merged, layers: await valuesLayers({ values, references }, compose) };
 }
 
 const limits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
@@ -130,18 +114,16 @@ async function emptyChart(): Promise<Uint8Array> {
   return gzip([...entry, packEnd()]);
 }
 
-function rowOf({ layers: places, path, value }: ValueLeaf, layers: readonly NamedLayer[]): readonly string[] {
+function rowOf(
+  { layers: places, path, value }: ValueLeaf,
+  layers: readonly NamedLayer[],
+  namespace: string,
+): readonly string[] {
   const origins = layers.filter((_, place) => places.includes(place));
   const secrets = origins.flatMap(({ reference }) => (reference?.kind === "Secret" ? [reference] : []));
   return [
     secrets.some((secret) => isElsewhere(path, secret)) ? hiddenValue : path,
-    origins.map(({ from }) => from).join(", "),
+    origins.map((layer) => originOf(layer, namespace)).join(", "),
     secrets.length > 0 || origins.length === 0 ? hiddenValue : formatJson(value),
   ];
-}
-
-/** For a text at a path, the part after a comma is set elsewhere: `a,b=c` sets `b`. Then the place is a part of the text. */
-function isElsewhere(path: string, { targetPath }: ValuesReference): boolean {
-  if (targetPath === undefined) return false;
-  return path !== targetPath && !path.startsWith(`${targetPath}.`) && !path.startsWith(`${targetPath}[`);
 }

@@ -12,6 +12,7 @@ import {
 } from "../core/ports/helm-engine.ts";
 import { type MessageEngine, MessageEngineError } from "../core/ports/message-engine.ts";
 import type { Tenant } from "../core/tenant.ts";
+import { endlessTemplates, isStackOverflow, withMend } from "./helm-mends.ts";
 import { keptHelmMiB, moduleMemoryMiB } from "./module-memory.ts";
 import {
   framedRequest,
@@ -128,12 +129,13 @@ function textOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string 
     case "refused": {
       const { part, message, reference } = parsed<z.output<typeof Refusal>>(answer.text, Refusal);
       if (part === "template" || part === "removedField") throw new MessageEngineError(part, message);
-      throw new HelmEngineError(part, message, reference === undefined ? {} : { reference });
+      throw new HelmEngineError(part, withMend(message), reference === undefined ? {} : { reference });
     }
     case "tooMuchOutput":
       throw new HelmEngineError("output", `more than ${maxOutputBytes} bytes of output`);
     case "broken":
       if (isOutOfMemory(answer.said)) throw new HelmEngineError("memory", outOfMemory);
+      if (isStackOverflow(answer.why)) throw new HelmEngineError("render", endlessTemplates);
       throw new HelmEngineError("broken", `helm broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }
 }

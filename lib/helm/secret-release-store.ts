@@ -167,7 +167,7 @@ async function encoded({ bytes, observed }: ReleaseRecord): Promise<string> {
   if (text.length > maxSecretDataBytes) {
     throw new Failure(
       "ReleaseTooLarge",
-      `the record of release ${observed.namespace}/${observed.name} has ${text.length} bytes, and a Secret holds ${maxSecretDataBytes}: take files out of the chart that it does not need, or split it`,
+      `the record of release ${observed.namespace}/${observed.name} has ${text.length} bytes, and a Secret holds ${maxSecretDataBytes}: take files out of the chart that it does not need, shorten its values, or split it`,
     );
   }
   return Buffer.from(text).toString("base64");

@@ -28,6 +28,22 @@ export function valueLeaves(merged: JsonObject, layers: readonly ValuesLayer[]):
   });
 }
 
+/** The path of a value by the keys and indexes that lead to it, in the notation of `helm --set`. Pure. */
+export function pathTo(tokens: readonly string[], values: Json): string {
+  let path = "";
+  let at: Json | undefined = values;
+  for (const token of tokens) {
+    if (at !== undefined && isJsonList(at)) {
+      path += `[${token}]`;
+      at = at[Number(token)];
+    } else {
+      path += path === "" ? escaped(token) : `.${escaped(token)}`;
+      at = isJsonObject(at) ? at[token] : undefined;
+    }
+  }
+  return path;
+}
+
 interface Leaf {
   readonly path: string;
   readonly value: Json;

@@ -33,6 +33,7 @@ import { gitVerifyFaults } from "./git-verify.ts";
 import { gitWriteFaults } from "./git-write.ts";
 import { healthFaults } from "./health.ts";
 import { helmActionFaults } from "./helm-actions.ts";
+import { helmBadInputFaults } from "./helm-bad-input.ts";
 import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
@@ -122,6 +123,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...leftToOthersFaults,
   ...layerFaults,
   ...helmActionFaults,
+  ...helmBadInputFaults,
   ...helmCommandFaults,
   ...helmChartFaults,
   ...helmRepositoryFaults,

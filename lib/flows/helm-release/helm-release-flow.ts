@@ -7,6 +7,7 @@ import { canonicalJson } from "../../core/json.ts";
 import { HelmEngineError } from "../../core/ports/helm-engine.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
+import type { ReleaseValues } from "../../helm/read-values.ts";
 import { releaseNames } from "../../helm/release-names.ts";
 import { secretReleaseStore } from "../../helm/secret-release-store.ts";
 import { commonMetadataDigest, postRenderersDigest } from "../../helm/spec-digest.ts";
@@ -108,22 +109,26 @@ async function prepare(
   // Subscriptions first, then the look: a source or dependency that turns ready in between still wakes this object.
   await subscribeForRun(closed);
   await applyChartTemplate(closed);
-  noteBeginning(closed);
+  noteBeginning(closed, carried);
   await checkDependencies(closed);
   const source = await findChart(closed);
   const values = await readValues(closed);
   const prepared = await prepareRelease(source, values, carried.prepared, closed);
   const ctx = await openTarget(closed);
   const next = { ...carried, prepared: prepared.carried };
-  const attempt = attemptOf(ctx, { healthRules, prepared, values: values.values });
+  const attempt = attemptOf(ctx, { healthRules, prepared, values });
   const unended = await changedTarget(attempt, next);
   if (unended !== undefined) return unended;
   noteAttempt(attempt);
   return { attempt, carried: next };
 }
 
-/** The run has begun. The status says so from the first write on: none is needed where the run finds the release as wanted. */
-function noteBeginning(ctx: HelmReleaseContext): void {
+/**
+ * The run has begun, or goes on to wait for an action, which the status names then. The status says so from the first write on: none is
+ * needed where the run finds the release as wanted.
+ */
+function noteBeginning(ctx: HelmReleaseContext, { pass }: Carried): void {
+  if (pass?.wait !== undefined && pass.generation === ctx.generation) return;
   const { observedGeneration } = ctx.status();
   const isKnown = observedGeneration === ctx.generation && ctx.requestedAt === ctx.status().lastHandledReconcileAt;
   if (isKnown) return;
@@ -133,7 +138,7 @@ function noteBeginning(ctx: HelmReleaseContext): void {
 interface Parts {
   readonly healthRules: HealthRules;
   readonly prepared: Awaited<ReturnType<typeof prepareRelease>>;
-  readonly values: ReleaseAttempt["values"];
+  readonly values: ReleaseValues;
 }
 
 function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: Parts): ReleaseAttempt {
@@ -150,7 +155,7 @@ function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: P
     ctx,
     names,
     chart: { bytes, metadata, ociDigest, versionSuffix },
-    values,
+    ...values,
     configDigest,
     postRender: postRenderOf(spec, ctx),
     ...digests,

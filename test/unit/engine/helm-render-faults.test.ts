@@ -118,6 +118,26 @@ describe("a rendering that fails gives one error", () => {
     expect((await rendered({ "templates/cm.yaml": configMap })).observed.objects).toHaveLength(1);
   });
 
+  test("about time or memory, if the YAML that it renders has aliases that expand without bounds", async () => {
+    const levels = Array.from({ length: 9 }, (_, at) => {
+      const below = at === 0 ? "x" : `*l${at - 1}`;
+      return `l${at}: &l${at} [${Array(10).fill(below).join(", ")}]`;
+    });
+    const input = await inputOf({ "templates/cm.yaml": `${configMap}${levels.join("\n")}\n` });
+    const refused = helm.render(input, nothing, { ...limits, maxCpuMs: 1_000 }, forever);
+    await expect(refused).rejects.toMatchObject({ reason: expect.stringMatching(/^(?:time|memory)$/) });
+  });
+
+  test("about templates that nest too deep, if a tpl leads to itself", async () => {
+    const endless = `${configMap}data: {n: "{{ tpl .Values.t . }}"}\n`;
+    // Each level takes much of the stack, so that few levels end it.
+    const t = `${"{{ if true }}".repeat(100)}{{ tpl .Values.t . }}${"{{ end }}".repeat(100)}`;
+    const refused = rendered({ "templates/cm.yaml": endless }, { inline: { t } });
+    await expect(refused).rejects.toMatchObject({
+      message: "its templates nest too deep: look for a tpl or include that leads to itself, and end it by a condition",
+    });
+  });
+
   test("about time, if a template does not end", async () => {
     const endless = `${configMap}data: {n: "{{ range until 100000000 }}{{ if eq . 1 }}{{ end }}{{ end }}"}\n`;
     const input = await inputOf({ "templates/cm.yaml": endless });

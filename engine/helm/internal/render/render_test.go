@@ -2,7 +2,10 @@ package render
 
 import (
 	"errors"
+	"slices"
 	"testing"
+
+	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
 func TestASchemaThatIsElsewhereIsRefusedWithoutWordsOfTheNetwork(t *testing.T) {
@@ -15,5 +18,25 @@ func TestASchemaThatIsElsewhereIsRefusedWithoutWordsOfTheNetwork(t *testing.T) {
 		if got := withoutAttempts(errors.New(text)).Error(); got != want {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+func TestTheDependenciesThatAreNotInChartsAreNamedWithTheirPath(t *testing.T) {
+	of := func(name string, wanted ...string) *chart.Chart {
+		made := &chart.Chart{Metadata: &chart.Metadata{Name: name}}
+		for _, each := range wanted {
+			made.Metadata.Dependencies = append(made.Metadata.Dependencies, &chart.Dependency{Name: each})
+		}
+		return made
+	}
+	whole, sub := of("app", "redis", "db"), of("db", "backup")
+	whole.AddDependency(sub)
+	if got := absentDependencies(whole, ""); !slices.Equal(got, []string{"redis", "db/backup"}) {
+		t.Error(got)
+	}
+	sub.AddDependency(of("backup"))
+	whole.AddDependency(of("redis"))
+	if got := absentDependencies(whole, ""); len(got) > 0 {
+		t.Error(got)
 	}
 }

@@ -1,3 +1,4 @@
+import { emptiedWarning } from "../../../apply/plan.ts";
 import { Failure, messageOf } from "../../../core/failure.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import {
@@ -9,12 +10,14 @@ import {
 import type { AttemptMark, RevisionHead, StoredRevision } from "../../../helm/release-store.ts";
 import type { ActionEnd, ActionOutcome, ActionWait, WaitingAction, WrittenRevision } from "../attempt/action.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
+import type { HelmReleaseContext } from "../attempt/context.ts";
 import {
   applyPlanned,
   type PlannedObjects,
   planObjects,
   type RefusedObjects,
   shownInventory,
+  withNamespaceMend,
 } from "./apply-objects.ts";
 import { awaitObjects } from "./await-objects.ts";
 import { isPassing } from "./hook-object.ts";
@@ -143,6 +146,7 @@ async function begin(
     const foreign = await foreignObjects(planned.planned, own, prepared.record.observed, ctx);
     if (foreign.length > 0) return unstored(`${plan.refusesForeign}: ${foreign.join("; ")}`);
   }
+  if (!("kind" in planned)) warnIfEmptied(planned, ctx);
   await keepHistory(plan, former, attempt);
   const mark: AttemptMark = {
     ...{ owner: ctx.owner.uid, action: plan.action },
@@ -154,11 +158,22 @@ async function begin(
   } catch (error) {
     if (error instanceof Failure) return unstored(error.message);
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
-    return unstored(`create: failed to create: ${messageOf(error)}`);
+    const isTaken = error.reason === "AlreadyExists";
+    const mend = isTaken ? "; another client has stored it meanwhile: the next run goes on from what it finds" : "";
+    return unstored(withNamespaceMend(`create: failed to create: ${messageOf(error)}${mend}`));
   }
   const inventory = await shownInventory(prepared.record.observed, prepared.crds, attempt);
   const outcome = await carryOn(plan, stored, former, attempt, wait, planned);
   return withInventory(outcome, inventory);
+}
+
+/** A chart that renders nothing any longer deletes all objects, as in Flux. Users are warned before that. */
+function warnIfEmptied({ planned }: PlannedObjects, { deps, record, run }: HelmReleaseContext): void {
+  const warning = emptiedWarning(planned.plan);
+  if (warning === undefined) return;
+  const message = `${warning}; if that is not meant, correct the chart or its values`;
+  deps.log.warn(message, { ...run.key });
+  record({ type: "Warning", reason: "PruningAll", message, annotations: {} });
 }
 
 function withInventory(outcome: ActionOutcome, inventory: Awaited<ReturnType<typeof shownInventory>>): ActionOutcome {

@@ -8,9 +8,10 @@ import type { VersionedRef } from "../../../core/object-ref.ts";
 import type { Clock } from "../../../core/ports/clock.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
-import type { HelmEngine, Hook, HookEvent, ObservedRelease, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
+import type { HelmEngine, Hook, HookEvent, ObservedRelease } from "../../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 import { noTenant } from "../../../core/tenant.ts";
+import type { ReleaseValues } from "../../../helm/read-values.ts";
 import { releaseNames } from "../../../helm/release-names.ts";
 import { secretReleaseStore } from "../../../helm/secret-release-store.ts";
 import { definitionsToApply } from "./definitions.ts";
@@ -26,7 +27,7 @@ export interface ReleaseToPreview {
   readonly spec: HelmReleaseSpec;
   /** The packaged chart. */
   readonly chart: Uint8Array;
-  readonly values: ValuesToCompose;
+  readonly values: ReleaseValues;
 }
 
 /** The outside services of a preview. It writes nothing. */
@@ -78,7 +79,7 @@ export async function previewRelease(
   const head = heads.find(({ status }) => status === "deployed") ?? latest;
   const deployed = head && (await store.read(head.version, "", signal));
   const action = latest === undefined ? "install" : "upgrade";
-  const former = spec.upgrade?.preserveValues === true ? deployed?.observed.values : undefined;
+  const former = spec.upgrade?.preserveValues === true ? deployed : undefined;
   const rendering = {
     ctx,
     chart: {
@@ -87,9 +88,9 @@ export async function previewRelease(
     },
     names,
     postRender: postRenderOf(spec, { name, namespace }),
-    values: action === "upgrade" ? { ...values, former } : values,
+    ...values,
   };
-  const { crds, observed } = await renderRelease(action, (latest?.version ?? 0) + 1, rendering);
+  const { crds, observed } = await renderRelease(action, (latest?.version ?? 0) + 1, rendering, former);
   const policy = spec[action]?.crds ?? "Create";
   const definitions = definitionsToApply(crds, policy, { name, namespace });
   const wanted = (await releaseObjects(observed, ctx)).map(({ manifest }) => manifest);
@@ -116,7 +117,7 @@ async function suffixOf(
 ): Promise<string> {
   const [, version, mark] = /^([^+]*)(\+[0-9a-f]{12})$/.exec(deployed?.chart.version ?? "") ?? [];
   if (version === undefined || mark === undefined) return "";
-  const input = { tenant: noTenant, chart, versionSuffix: "", values };
+  const input = { tenant: noTenant, chart, versionSuffix: "", values: values.values };
   return (await helm.prepare(input, prepareLimits, signal)).chart.version === version ? mark : "";
 }
 

@@ -3,16 +3,20 @@ import { effectivePatches } from "../../../api/kustomization.ts";
 import { helmGroup, ownerLabels } from "../../../api/names.ts";
 import { toJsonObject } from "../../../core/json.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
-import type {
-  HelmEngine,
-  PostRender,
-  Rendered,
-  RenderedObject,
-  ValuesToCompose,
+import {
+  type HelmEngine,
+  HelmEngineError,
+  type PostRender,
+  type Rendered,
+  type RenderedObject,
+  type ValuesToCompose,
 } from "../../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
+import type { ReleaseValues } from "../../../helm/read-values.ts";
 import type { ReleaseNames } from "../../../helm/release-names.ts";
 import type { StoredRevision } from "../../../helm/release-store.ts";
+import { explainSchemaFault, isSchemaFault } from "../../../helm/schema-fault.ts";
+import { valuesLayers } from "../../../helm/values-layers.ts";
 import type { ReleaseAttempt, ReleaseChart } from "../attempt/attempt.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { lookupIn } from "./lookup.ts";
@@ -26,7 +30,7 @@ const definitionLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, m
 /** The parts of an attempt that decide about the rendered objects. */
 export interface Rendering {
   readonly ctx: {
-    readonly deps: { readonly helm: Pick<HelmEngine, "render"> };
+    readonly deps: { readonly helm: Pick<HelmEngine, "prepare" | "render"> };
     readonly namespace: string;
     readonly release: { readonly spec: Pick<HelmReleaseSpec, "install" | "upgrade"> };
     readonly run: { readonly key: { readonly cluster: string }; readonly signal: AbortSignal };
@@ -36,6 +40,8 @@ export interface Rendering {
   readonly names: Pick<ReleaseNames, "name" | "namespace">;
   readonly postRender: PostRender;
   readonly values: ValuesToCompose;
+  /** The entries of `spec.valuesFrom` that gave `values.from`, in their order. */
+  readonly references: ReleaseValues["references"];
 }
 
 /** The content of `crds/` in the wanted release's chart. It is applied before the release is rendered, since templates may look it up. */
@@ -75,7 +81,29 @@ export async function renderRelease(
     ...(await capabilitiesOf(target, run.signal)),
     skipsSchemaValidation: release.spec[action]?.disableSchemaValidation === true,
   };
-  return deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
+  try {
+    return await deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
+  } catch (error) {
+    if (!(error instanceof HelmEngineError) || !isSchemaFault(error.message)) throw error;
+    const message = await schemaFault(error.message, input, rendering);
+    throw new HelmEngineError(error.reason, message, { cause: error });
+  }
+}
+
+/** Helm's message, with where each value comes from. The values are composed again: the message names only their paths. */
+async function schemaFault(
+  message: string,
+  { chart, former, tenant }: Awaited<ReturnType<typeof chartInput>>,
+  { ctx, references, values }: Rendering,
+): Promise<string> {
+  const { deps, namespace, run } = ctx;
+  const compose = (composed: ValuesToCompose) =>
+    deps.helm.prepare({ tenant, chart, versionSuffix: "", values: composed }, definitionLimits, run.signal);
+  const whole = await compose(values);
+  const layers = await valuesLayers({ references, values }, async (each) => (await compose(each)).values);
+  const { name } = whole.chart;
+  const keepsFormer = former !== undefined;
+  return explainSchemaFault(message, { chart: name, namespace, merged: whole.values, layers, keepsFormer });
 }
 
 /** The further processing of the rendered templates, by the spec of a HelmRelease. */

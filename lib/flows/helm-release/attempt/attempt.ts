@@ -6,6 +6,7 @@ import type {
   ValuesToCompose,
 } from "../../../core/ports/helm-engine.ts";
 import type { HealthRules } from "../../../health/health-rules.ts";
+import type { ReleaseValues } from "../../../helm/read-values.ts";
 import type { ReleaseNames } from "../../../helm/release-names.ts";
 import type { ReleaseStore } from "../../../helm/release-store.ts";
 import type { HelmReleaseContext } from "./context.ts";
@@ -29,6 +30,8 @@ export interface ReleaseAttempt {
   readonly names: ReleaseNames;
   readonly chart: ReleaseChart;
   readonly values: ValuesToCompose;
+  /** The entries of `spec.valuesFrom` that gave `values.from`, in their order. */
+  readonly references: ReleaseValues["references"];
   readonly configDigest: string;
   readonly postRender: PostRender;
   /** As in the status: empty if the spec has none. */
