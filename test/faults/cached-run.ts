@@ -103,8 +103,8 @@ export const cachedRunFaults: readonly FileFaults[] = [
       },
       {
         what: "the duration of a health check makes each run write its status",
-        find: `isPassed(one) ? { ...one, message: "" } : one`,
-        replace: "isPassed(one) ? one : one",
+        find: `isPassed(one) ? { ...one, message: "", lastTransitionTime: "" } : one`,
+        replace: `isPassed(one) ? { ...one, lastTransitionTime: "" } : one`,
         named: "and waits for health",
       },
       {
