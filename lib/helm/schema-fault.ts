@@ -16,7 +16,7 @@ export interface RefusedValues {
 }
 
 const beginning = "values don't meet the specifications of the schema(s) in the following chart(s):\n";
-/** Faults that are shown. */
+/** Lines that are read and shown: each is looked up among all values. */
 const maxFaults = 100;
 
 /** Whether a message of Helm says that values do not fit the schemas of a chart. */
@@ -31,17 +31,14 @@ export function isSchemaFault(message: string): boolean {
 export function explainSchemaFault(message: string, refused: RefusedValues): string {
   const explain = explaining(refused);
   let within: readonly string[] = [];
-  const lines = message
-    .slice(beginning.length)
-    .trimEnd()
-    .split("\n")
-    .flatMap((line): readonly string[] => {
-      const heading = /^([\w.-]+):$/.exec(line)?.[1];
-      if (heading !== undefined) within = heading === refused.chart ? [] : [heading];
-      return heading === undefined ? explain(line, within) : [line];
-    });
-  const more = lines.length > maxFaults ? [`... and ${lines.length - maxFaults} more`] : [];
-  return `${beginning}${[...lines.slice(0, maxFaults), ...more].join("\n")}`;
+  const all = message.slice(beginning.length).trimEnd().split("\n");
+  const lines = all.slice(0, maxFaults).flatMap((line): readonly string[] => {
+    const heading = /^([\w.-]+):$/.exec(line)?.[1];
+    if (heading !== undefined) within = heading === refused.chart ? [] : [heading];
+    return heading === undefined ? explain(line, within) : [line];
+  });
+  const more = all.length > maxFaults ? [`... and ${all.length - maxFaults} more`] : [];
+  return `${beginning}${[...lines, ...more].join("\n")}`;
 }
 
 function explaining(refused: RefusedValues): (line: string, within: readonly string[]) => readonly string[] {

@@ -31,8 +31,8 @@ export const helmActionFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "each run writes that it has begun",
-        find: "  noteBeginning(closed);",
-        replace: "  noteBeginning(closed);\n  await closed.write(closed.status());",
+        find: "  noteBeginning(closed, carried);",
+        replace: "  noteBeginning(closed, carried);\n  await closed.write(closed.status());",
       },
     ],
   },

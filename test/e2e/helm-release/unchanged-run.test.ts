@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isJsonObject } from "../../../lib/core/json.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { inGateOrDeep } from "../../size.ts";
@@ -16,6 +16,8 @@ const hook =
   "apiVersion: batch/v1\nkind: Job\nmetadata: {name: hook, annotations: {helm.sh/hook: pre-install}}\n" +
   "spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}\n";
 
+const kindOf = ({ kind }: JsonObject): string => (typeof kind === "string" ? kind : "");
+
 /** Discovery, and the uid of the cluster: a client reads both once. */
 const isCached = /^(?:resource|uid) /;
 /** A write to the cluster, or more of Helm than to read a record. */
@@ -30,7 +32,7 @@ async function listedScene() {
       if (typeof value !== "function") return value;
       return (...args: readonly unknown[]) => {
         const [first] = args;
-        if (isJsonObject(first)) calls.push(`${String(method)} ${String(first["kind"])}`);
+        if (isJsonObject(first)) calls.push(`${String(method)} ${kindOf(first)}`);
         const answer: unknown = Reflect.apply(value, target, args);
         return answer;
       };

@@ -168,12 +168,12 @@ async function begin(
 }
 
 /** A chart that renders nothing any longer deletes all objects, as in Flux. Users are warned before that. */
-function warnIfEmptied({ planned }: PlannedObjects, { deps, record, run }: HelmReleaseContext): void {
+function warnIfEmptied({ planned }: PlannedObjects, ctx: HelmReleaseContext): void {
   const warning = emptiedWarning(planned.plan);
   if (warning === undefined) return;
   const message = `${warning}; if that is not meant, correct the chart or its values`;
-  deps.log.warn(message, { ...run.key });
-  record({ type: "Warning", reason: "PruningAll", message, annotations: {} });
+  ctx.deps.log.warn(message, { ...ctx.run.key });
+  ctx.record({ type: "Warning", reason: "PruningAll", message, annotations: {} });
 }
 
 function withInventory(outcome: ActionOutcome, inventory: Awaited<ReturnType<typeof shownInventory>>): ActionOutcome {

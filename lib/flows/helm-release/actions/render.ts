@@ -85,17 +85,19 @@ export async function renderRelease(
     return await deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
   } catch (error) {
     if (!(error instanceof HelmEngineError) || !isSchemaFault(error.message)) throw error;
-    const message = await schemaFault(error.message, input, rendering);
-    throw new HelmEngineError(error.reason, message, { cause: error });
+    throw await schemaFault(error, input, rendering);
   }
 }
 
-/** Helm's message, with where each value comes from. The values are composed again: the message names only their paths. */
+/**
+ * Helm's error, with where each value comes from. The values are composed again, since the message names only their paths. It has no
+ * cause: Helm's message may quote a Secret.
+ */
 async function schemaFault(
-  message: string,
+  { message, reason }: HelmEngineError,
   { chart, former, tenant }: Awaited<ReturnType<typeof chartInput>>,
   { ctx, references, values }: Rendering,
-): Promise<string> {
+): Promise<HelmEngineError> {
   const { deps, namespace, run } = ctx;
   const compose = (composed: ValuesToCompose) =>
     deps.helm.prepare({ tenant, chart, versionSuffix: "", values: composed }, definitionLimits, run.signal);
@@ -103,7 +105,8 @@ async function schemaFault(
   const layers = await valuesLayers({ references, values }, async (each) => (await compose(each)).values);
   const { name } = whole.chart;
   const keepsFormer = former !== undefined;
-  return explainSchemaFault(message, { chart: name, namespace, merged: whole.values, layers, keepsFormer });
+  const refused = { chart: name, namespace, merged: whole.values, layers, keepsFormer };
+  return new HelmEngineError(reason, explainSchemaFault(message, refused));
 }
 
 /** The further processing of the rendered templates, by the spec of a HelmRelease. */
