@@ -4,6 +4,7 @@ import { bundleSize } from "./bundle-size.ts";
 import { advancingCanaries } from "./canaries.ts";
 import { canaryPeer } from "./canary-peer.ts";
 import { coldStart } from "./cold-start.ts";
+import { cosignVerification } from "./cosign-verification.ts";
 import { demoTime } from "./demo-time.ts";
 import { dependencyHop } from "./dependency-hop.ts";
 import { dynamodbCapacity } from "./dynamodb-capacity.ts";
@@ -16,13 +17,17 @@ import { gitFetch } from "./git-fetch.ts";
 import { gitPush } from "./git-push.ts";
 import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
+import { helmPeer } from "./helm-peer.ts";
+import { helmRender } from "./helm-render.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
-import { notificationPeer } from "./notification-peer.ts";
 import { imagePeer } from "./image-peer.ts";
+import { largeBucket } from "./large-bucket.ts";
+import { notificationPeer } from "./notification-peer.ts";
 import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
+import { sourcePeer } from "./source-peer.ts";
 import { twoThousandObjects } from "./two-thousand-objects.ts";
 import { unchangedRequests } from "./unchanged-requests.ts";
 import { unchangedSource } from "./unchanged-source.ts";
@@ -56,9 +61,14 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  helmPeer,
+  helmRender,
   imagePeer,
   notifications,
   notificationPeer,
+  sourcePeer,
+  largeBucket,
+  cosignVerification,
   canaries: () => advancingCanaries(200),
   thousandCanaries: () => advancingCanaries(1_000),
   canaryPeer,

@@ -1,3 +1,5 @@
+// As `sluice` does.
+import "../local/small-heap.ts";
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { z } from "zod";

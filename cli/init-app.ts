@@ -58,9 +58,15 @@ export async function initApp(
     await writeFile(join(path, name), text, { flag: "wx" });
     terminal.success(`${join(folder, name)} written`);
   }
+  const all = severalStacks(options) ? " --all" : "";
   terminal.waiting(
-    `next: npm run cdk:pack -- ${shellWord(path)} in the checkout of Sluice, then cd ${shellWord(folder)}, npm install, npx cdk diff, npx cdk deploy`,
+    `next: npm run cdk:pack -- ${shellWord(path)} in the checkout of Sluice, then cd ${shellWord(folder)}, npm install, npx cdk diff${all}, npx cdk deploy${all}`,
   );
+}
+
+/** Whether a cluster is not where the first one is: then its roles are in a stack of their own. */
+function severalStacks({ cluster = [] }: InitOptions): boolean {
+  return new Set(cluster.map((arn) => arn.split(":").slice(3, 5).join())).size > 1;
 }
 
 /**
@@ -92,8 +98,9 @@ export function filesOf({ cluster = [], repository = [], email = [] }: InitOptio
     );
   }
   return {
-    "package.json": json(packageOf()),
+    "package.json": json(packageOf(severalStacks({ cluster }))),
     "cdk.json": json(cdkOf()),
+    "start.js": startOf(),
     "app.ts": appOf(
       place,
       clusters,
@@ -104,7 +111,7 @@ export function filesOf({ cluster = [], repository = [], email = [] }: InitOptio
       ),
       email,
     ),
-    // So that npm install says at once which Node is needed; npx cdk would only say that app.ts has an unknown extension.
+    // So that npm install already says which Node is needed.
     ".npmrc": "engine-strict=true\n",
     ".gitignore": "node_modules/\ncdk.out/\n",
   };
@@ -144,17 +151,30 @@ function named(all: readonly NamedArn[]): readonly NamedRepository[] {
 function cdkOf(): object {
   const { output, versionReporting, notices, context } = cdk;
   const flags = Object.entries(context).filter(([name]) => name === "cli-telemetry" || name.startsWith("@aws-cdk"));
-  return { app: "node app.ts", output, versionReporting, notices, context: Object.fromEntries(flags) };
+  return { app: "node start.js", output, versionReporting, notices, context: Object.fromEntries(flags) };
 }
 
-function packageOf(): object {
+/** An older Node than the app needs would only say that app.ts has an unknown extension. */
+function startOf(): string {
+  return `// Plain JavaScript, so that an older Node can say what is missing.
+if (Number(process.versions.node.split(".")[0]) < ${wantedMajor}) {
+  console.error(\`✗ this app needs Node ${wantedMajor} or later, this is \${process.version}: install Node ${wantedMajor} and put it first on the PATH\`);
+  process.exit(1);
+}
+await import("./app.ts");
+`;
+}
+
+function packageOf(isSeveral: boolean): object {
   const { name, version, devDependencies } = cdkPackage;
   return {
     name: "sluice-app",
     private: true,
     type: "module",
     engines: { node: `>=${wantedMajor}` },
-    scripts: { diff: "cdk diff", deploy: "cdk deploy" },
+    scripts: isSeveral
+      ? { diff: "cdk diff --all", deploy: "cdk deploy --all" }
+      : { diff: "cdk diff", deploy: "cdk deploy" },
     dependencies: {
       // Not in npm's registry: `npm run cdk:pack` of a checkout of Sluice writes it.
       [name]: `file:sluice-cdk-${version}.tgz`,
@@ -172,11 +192,12 @@ function appOf(
   emails: readonly string[],
 ): string {
   const env = place === undefined ? "" : `, {\n  env: { account: "${place.account}", region: "${place.region}" },\n}`;
-  const imports = ["Sluice", "SluiceObservability", ...(repositories.length > 0 ? ["SluiceRepository"] : [])];
-  const added = clusters.map(
-    ({ account, arn, name, region }) =>
-      `sluice.addCluster("${region}-${account}-${name}", { clusterArn: "${arn}", rights: "namespaces" });\n`,
-  );
+  const isHere = ({ account, region }: Place) => account === place?.account && region === place.region;
+  const imports = [
+    ...["Sluice", ...(clusters.every(isHere) ? [] : ["SluiceClusterRoles"]), "SluiceObservability"],
+    ...(repositories.length > 0 ? ["SluiceRepository"] : []),
+  ];
+  const added = clusters.map((cluster) => (isHere(cluster) ? addedHere(cluster) : addedThere(cluster)));
   const arns = clusters.map(({ arn }) => `"${arn}"`).join(", ");
   const followed = repositories.map(({ id, arn, name }) => {
     const which = arn === "" ? `newRepositoryName: "${name}"` : `repositoryArn: "${arn}"`;
@@ -195,6 +216,27 @@ const sluice = new Sluice(stack, "Sluice");
 ${clusters.length === 0 ? exampleOfClusters : added.join("")}${followed.length === 0 ? "" : `\n${followed.join("\n")}`}
 const watch = new SluiceObservability(stack, "Watch", { sluice, emails: [${told}] });
 sluiceOutputs(stack, sluice, watch);
+`;
+}
+
+function addedHere({ account, arn, name, region }: NamedArn): string {
+  return `sluice.addCluster("${region}-${account}-${name}", { clusterArn: "${arn}", rights: "namespaces" });\n`;
+}
+
+/** EKS makes access entries beside the cluster, and describes it only to its own account. */
+function addedThere({ account, arn, name, region }: NamedArn): string {
+  const id = `${region}-${account}-${name}`;
+  return `
+// In another account or region than the stack: a stack beside the cluster has the roles by which the functions enter it.
+sluice.addCluster("${id}", {
+  clusterArn: "${arn}",
+  rights: "namespaces",
+  roles: new SluiceClusterRoles(
+    new Stack(app, "SluiceRoles-${id}", { env: { account: "${account}", region: "${region}" } }),
+    "Roles",
+    { clusterArn: "${arn}", rights: "namespaces", sluice },
+  ),
+});
 `;
 }
 

@@ -1,13 +1,24 @@
+import { reconcileSize } from "../../functions/settings/reconcile-size.ts";
+import { declaredKinds } from "../../lib/api/kinds/declared-kinds.ts";
+
+const mibPerGb = 1_024;
+/** What a sweep of a cluster lists one after the other: the kinds that are reconciled, and ConfigMaps and Secrets with the label. */
+const sweptKinds = declaredKinds.length + 2;
+
 /** What the model reckons with besides prices. Each is a figure that was measured, a property of our design, or a guess that says so. */
 export const assumptions = {
   hoursPerMonth: 730,
   daysPerMonth: 365 / 12,
-  /** The functions as infra/lib/functions.ts makes them. */
-  memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: 1_792 / 1_024, receiver: 1, notify: 1 },
+  /** The functions as infra/lib/functions.ts makes them, each with its default. */
+  memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: defaultMemoryMiB() / mibPerGb, receiver: 1, notify: 1 },
   /** Lambda gives a core at 1,769 MB, and less memory a share of it. */
-  memoryGbPerCore: 1_769 / 1_024,
-  /** Processor time of a whole core, milliseconds: docs/figures.md, "On the embedded cluster", medians. The sweep: a guess, since it only waits; a webhook and a notification: guesses, without the start of CEL. */
-  cpuMs: { unchanged: 12, changed: 32, pull: 32, ingest: 5, sweep: 10, webhook: 5, notification: 5 },
+  memoryGbPerCore: 1_769 / mibPerGb,
+  /**
+   * Processor time of a whole core, milliseconds: docs/figures.md, "On the embedded cluster", medians. The two sweeps: 70 ms a minute
+   * together, docs/figures.md, "Canaries beside Flagger"; their shares are a guess. A webhook and a notification: guesses, without the
+   * start of CEL.
+   */
+  cpuMs: { unchanged: 12, changed: 32, pull: 32, ingest: 5, sweep: 10, clusterSweep: 60, webhook: 5, notification: 5 },
   /** A round trip, milliseconds: guesses, rather high. */
   roundTripMs: { cluster: 10, table: 5, queue: 10, store: 25, registry: 50, provider: 300 },
   /** Round trips that a run waits for one after the other, read from the flow: lists of kinds, and the status with its event, go together. */
@@ -21,9 +32,10 @@ export const assumptions = {
     /** A Kustomization of four objects of which one has changed: the dry run, the apply, the health check. */
     changed: { cluster: 10, table: 9, queue: 1, store: 1, registry: 0 },
     ingest: { cluster: 0, table: 3, queue: 1, store: 0, registry: 0 },
-    /** The table's part, of which the eight shards are asked at once; and a cluster's part. */
+    /** The table's part, of which the eight shards are asked at once. */
     sweep: { cluster: 0, table: 2, queue: 1, store: 0, registry: 0 },
-    clusterSweep: { cluster: 3, table: 3, queue: 0, store: 0, registry: 0 },
+    /** A cluster's part: the look at the owner, and a list of each kind; the lease, its return, the cluster's state, and summaries of each kind. */
+    clusterSweep: { cluster: sweptKinds + 1, table: sweptKinds + 3, queue: 0, store: 0, registry: 0 },
     /** A delivery to a Receiver: the index by path, the token in the cluster, the request of one object and its wake-up. */
     webhook: { cluster: 1, table: 3, queue: 1, store: 0, registry: 0 },
     /** A notification: the Alert, its Provider, a Secret, and the request to the service. */
@@ -35,8 +47,8 @@ export const assumptions = {
     unchanged: { cluster: 6 },
     /** Itself, the event and the look at the owner: read from the flow. */
     source: { cluster: 3 },
-    /** The four kinds that are reconciled, ConfigMaps and Secrets with the label, and the look at the owner: read from the sweep. */
-    clusterSweep: { cluster: 7 },
+    /** A list of each kind, and the look at the owner. Canaries add up to five for each namespace, for what they release. */
+    clusterSweep: { cluster: sweptKinds + 1 },
     /** Read from the flow. */
     pull: { cluster: 6 },
     /** `node bench/main.ts realRequests`, one of four objects changed; and the look at the owner. */
@@ -59,10 +71,10 @@ export const assumptions = {
     /** Eight shards of the index, half a unit each. */
     sweep: { read: 4, write: 0 },
     /**
-     * The summaries of 105 custom resources, 230 bytes each, and the cluster's state, which the table's sweep reads too. The lease of
-     * the sweep is taken and given back.
+     * A query of the summaries of each kind, a unit at least; those of 100 Kustomizations of 230 bytes are five more. The cluster's state,
+     * which the table's sweep reads too. The lease of the sweep is taken and given back.
      */
-    clusterSweep: { read: 7 + 2 * 0.5, write: 2 },
+    clusterSweep: { read: sweptKinds + 5 + 2 * 0.5, write: 2 },
     /** A guess: the index by path and the metadata of what is selected. The request is counted with the push. */
     webhook: { read: 2, write: 0 },
     /** The window of five minutes in which the same event is told once, written by the run that tells it. */
@@ -85,6 +97,13 @@ export const assumptions = {
   metricsOfPushes: 4,
   emailsPerMonth: 10,
 } as const;
+
+function defaultMemoryMiB(): number {
+  const size = reconcileSize({});
+  if ("faults" in size) throw new Error(size.faults.join("; "));
+  return size.memoryMiB;
+}
+
 export type Assumptions = typeof assumptions;
 export type RunName = keyof Assumptions["waits"];
 

@@ -24,7 +24,7 @@ export const atRest: Workload = {
 export const audited: Workload = { ...atRest, auditLogs: 1, guardDuty: 1 };
 
 /** US dollars a month that {@link atRest} may cost, everything counted. */
-export const mostAtRest = 6.5;
+export const mostAtRest = 7;
 
 /** With both functions that have a URL. */
 export const withWebhooks: Workload = {

@@ -1,3 +1,4 @@
+import { defaultBatchSize } from "../../functions/settings/reconcile-size.ts";
 import type { Assumptions, Workload } from "./assumptions.ts";
 import { secondsOf } from "./model.ts";
 
@@ -15,6 +16,10 @@ export interface Limit {
 const runsASecond = ({ kustomizations, sources, intervalMinutes }: Workload): number =>
   (kustomizations + sources) / (intervalMinutes * 60);
 
+/** Resources of the app's stack: for each cluster of its own account, and beside them. infra/test/cost-model.test.ts counts them. */
+export const stackResources = { ofCluster: 3, beside: 97, most: 500 };
+const { ofCluster, beside, most } = stackResources;
+
 /** Limits in the order of docs/cost.md; AWS's are its defaults as of 2026-11, from memory where no source is named. */
 export const limits: readonly Limit[] = [
   {
@@ -25,11 +30,11 @@ export const limits: readonly Limit[] = [
     mend: "ours; a further installation takes the next 200",
   },
   {
-    what: "resources of one CloudFormation stack, three for each cluster and 97 for the rest",
-    most: 500,
+    what: `resources of one CloudFormation stack, ${ofCluster} for each cluster and ${beside} beside them`,
+    most,
     unit: "resources",
-    takes: ({ clusters }) => 97 + 3 * clusters,
-    mend: "the app takes some 130 clusters; give further ones a stack of their own",
+    takes: ({ clusters }) => beside + ofCluster * clusters,
+    mend: `one stack takes ${Math.floor((most - beside) / ofCluster)} clusters without networks; give further ones a stack of their own`,
   },
   {
     what: "writes of one shard of the sweep's index",
@@ -47,7 +52,7 @@ export const limits: readonly Limit[] = [
   },
   {
     what: "concurrent runs that interval runs alone need",
-    most: 10 * 2,
+    most: 10 * defaultBatchSize,
     unit: "runs",
     takes: (workload, given) =>
       runsASecond(workload) * secondsOf("unchanged", given.memoryGb.reconcile, given.cpuMs.unchanged, given),

@@ -173,7 +173,7 @@ const cpuOf = {
   source: "unchanged",
   pull: "pull",
   changed: "changed",
-  clusterSweep: "sweep",
+  clusterSweep: "clusterSweep",
   ingest: "ingest",
   sweep: "sweep",
   webhook: "webhook",

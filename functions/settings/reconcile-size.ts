@@ -42,20 +42,24 @@ const runMiB = Math.max(
   mib(defaultIndexLimits.maxBytes + 2 * defaultIndexLimits.maxStoredBytes),
 );
 
-/** What a process takes beside its runs: its threads at their limits, and what it remembers. */
-const processMiB =
-  ownMiB +
-  // Kustomize and the thread that reads large files take turns; an idle thread of kustomize is kept meanwhile.
-  functionThreads *
-    Math.max(
-      moduleMemoryMiB.kustomize,
-      moduleMemoryMiB.helm,
-      keptKustomizeMiB + readingLimits.maxHeapMb + youngHeapMb,
-    ) +
-  // Helm takes the same turns, and an idle thread of it is kept too.
-  functionThreads * keptHelmMiB +
-  functionThreads * moduleMemoryMiB.cel +
-  mib(rememberedBuildBytes + maxListingBytes);
+/**
+ * What a process takes beside its runs, in MiB: its threads at their limits, and what it remembers. The rows of docs/limits.md.
+ *
+ * @internal Exported for the test of that page.
+ */
+export const processPartsMiB = {
+  own: ownMiB,
+  // Kustomize, Helm and the thread that reads large files take turns; an idle thread of kustomize is kept meanwhile.
+  inTurns:
+    functionThreads *
+    Math.max(moduleMemoryMiB.kustomize, moduleMemoryMiB.helm, keptKustomizeMiB + readingLimits.maxHeapMb + youngHeapMb),
+  // An idle thread of Helm is kept too.
+  keptHelm: functionThreads * keptHelmMiB,
+  cel: functionThreads * moduleMemoryMiB.cel,
+  cached: mib(rememberedBuildBytes + maxListingBytes),
+} as const;
+
+const processMiB = Object.values(processPartsMiB).reduce((sum, part) => sum + part, 0);
 
 /** What so many runs at the same time need, if each of them and each thread is at its limit. */
 export function neededFor(batchSize: number): Pick<ReconcileSize, "memoryMiB" | "tmpMiB"> {

@@ -31,6 +31,8 @@ const Cluster = z.strictObject({
   roles: Roles.optional(),
   /** As in `AddClusterProps`. Default: `namespaces`. */
   rights: z.enum(["namespaces", "clusterAdmin"], "must be namespaces or clusterAdmin").optional(),
+  /** As in `AddClusterProps`. Default: `clusterAdmin`. */
+  definitionsRights: z.enum(["clusterAdmin", "group"], "must be clusterAdmin or group").optional(),
   /** One of `networks`. Default: `default`, in no VPC. */
   network: z.string("must be one of networks").optional(),
   /** The security group of the cluster's endpoint, if it is private: the functions are let in there at port 443. */
@@ -133,7 +135,12 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   if (Object.hasOwn(networks, "default")) {
     faults.push("networks.default is that of clusters without a network, in no VPC: choose another name");
   }
-  clusters.forEach(({ network, role, roles, securityGroup }, index) => {
+  clusters.forEach(({ definitionsRights, network, role, roles, securityGroup }, index) => {
+    if (definitionsRights !== undefined && (role !== undefined || roles !== undefined)) {
+      faults.push(
+        `clusters[${index}].definitionsRights is for a cluster in this stack's account and region: the access entry of a role in the cluster's account decides it, so remove it here`,
+      );
+    }
     if (network !== undefined && network !== "default" && !Object.hasOwn(networks, network)) {
       faults.push(`clusters[${index}].network is "${network}", which is not one of networks: add it there`);
     }

@@ -93,6 +93,7 @@ export interface FunctionSettings {
   readonly logRetention: RetentionDays;
   readonly logLevel: string;
   readonly encryptionKey: IKey | undefined;
+  readonly logEncryptionKey: IKey | undefined;
   readonly reconcile: ReconcileSize;
 }
 
@@ -134,6 +135,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
     const given = access.map((key) => accesses[key](shared, network));
     this.logGroup = new LogGroup(this, "Log", {
       retention: settings.logRetention,
+      encryptionKey: settings.logEncryptionKey,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.role = new Role(this, "Role", {

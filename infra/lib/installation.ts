@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Aspects, AssetHashType, FileSystem, Lazy, Stack, Token } from "aws-cdk-lib";
 import { Asset } from "aws-cdk-lib/aws-s3-assets";
@@ -206,13 +206,16 @@ export class InstallationDocument extends Construct {
   private written(): Asset {
     if (this.asset !== undefined) return this.asset;
     this.check(this.node.path, [...this.clusters.values()], this.settings);
-    const path = join(mkdtempSync(join(FileSystem.tmpdir, "sluice-installation-")), `installation${this.extension()}`);
+    const folder = mkdtempSync(join(FileSystem.tmpdir, "sluice-installation-"));
+    const path = join(folder, `installation${this.extension()}`);
     writeFileSync(path, this.text());
     this.asset = new Asset(this, "File", {
       path,
       assetHashType: AssetHashType.CUSTOM,
       assetHash: sha256(this.text()),
     });
+    // It is copied by now, unless the app has switched that off: then it is uploaded from here.
+    if (this.asset.assetPath !== path) rmSync(folder, { recursive: true });
     for (const tell of this.tellers) tell(readable(Stack.of(this).resolve(this.documentsBeside(this.asset))));
     return this.asset;
   }

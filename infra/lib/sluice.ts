@@ -16,6 +16,7 @@ import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
+import { letLogsUse } from "./log-key.ts";
 import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
 import { Events, eventOrigins, grantAnnouncing } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
@@ -45,6 +46,11 @@ export interface SluiceProps {
   readonly networks?: Readonly<Record<string, SluiceNetwork>>;
   /** Encrypts table, queues, bucket, secret and environments. Default: keys that AWS owns or manages, at no cost. */
   readonly encryptionKey?: IKey;
+  /**
+   * Encrypts the log groups; it may be `encryptionKey`. The policy of an imported key has to let CloudWatch Logs use it already
+   * (docs/security.md), or the deployment fails. Default: CloudWatch's own encryption, also with `encryptionKey`.
+   */
+  readonly logEncryptionKey?: IKey;
   /** How long logs are kept. Default: one month. */
   readonly logRetention?: RetentionDays;
   /** `debug`, `info`, `warn` or `error`. Default: `info`. */
@@ -76,7 +82,7 @@ export interface SluiceProps {
   /** Reconcile functions that run at the same time in each network, 2 to 1000; each works on `reconcile.batchSize` wake-ups. Default: 10. */
   readonly maxConcurrency?: number;
   /**
-   * What a reconcile function has. `batchSize`: wake-ups that it works on at the same time, 1 to 10; default: 3. `memoryMiB`, up to 10240,
+   * What a reconcile function has. `batchSize`: wake-ups that it works on at the same time, 1 to 10; default: 2. `memoryMiB`, up to 10240,
    * and `tmpMiB`, 512 to 10240; default: as much as so many runs take together at their limits (docs/limits.md). Less is refused.
    */
   readonly reconcile?: Partial<ReconcileSize>;
@@ -91,8 +97,8 @@ export interface SluiceProps {
    */
   readonly breakGlassPrincipals?: readonly string[];
   /**
-   * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a key or a target of a
-   * namespace, webhooks, notifications, admission. Default: false, then such a deployment fails before anything is taken away.
+   * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a bucket, a key, a
+   * target or a region of a namespace, webhooks, notifications, admission. Default: false, then such a deployment fails before anything is taken away.
    */
   readonly allowDrops?: boolean;
 }
@@ -170,7 +176,9 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
       logLevel: props.logLevel ?? "info",
       encryptionKey,
+      logEncryptionKey: props.logEncryptionKey,
     };
+    if (props.logEncryptionKey !== undefined) letLogsUse(props.logEncryptionKey);
     const admissionSecret =
       props.admission === true
         ? hexadecimalSecret(this, "AdmissionSecret", admissionSecretText, encryptionKey)

@@ -78,6 +78,16 @@ describe("the app", () => {
       "clusters[1].securityGroup is for a cluster in this stack's account and region",
     ],
     [
+      "invalid rights of the definitions function",
+      { clusters: [{ arn: prod, definitionsRights: "none" }] },
+      "clusters[0].definitionsRights must be clusterAdmin or group",
+    ],
+    [
+      "rights of the definitions function where its role is of another account",
+      { clusters: [prod, { arn: prod, role: "r", definitionsRights: "group" }] },
+      "clusters[1].definitionsRights is for a cluster in this stack's account and region",
+    ],
+    [
       "an invalid removal policy",
       { clusters: "none", removalPolicy: "SNAPSHOT" },
       "removalPolicy must be RETAIN or DESTROY",
@@ -163,6 +173,23 @@ describe("the app", () => {
     expect(admins({})).toEqual({ isAdmin: false, warned: true });
     expect(admins({ rights: "namespaces" })).toEqual({ isAdmin: false, warned: false });
     expect(admins({ rights: "clusterAdmin" })).toEqual({ isAdmin: true, warned: false });
+  });
+
+  test("gives the definitions function administrator rights in a cluster unless the context says group", () => {
+    const isAdmin = (entry: object) => {
+      const stack = new SluiceStack(
+        checkedApp({ clusters: [{ arn: prod, rights: "namespaces", ...entry }] }),
+        "Sluice",
+      );
+      const entries = Object.entries(resourcesOf(templateOf(stack), "AWS::EKS::AccessEntry"));
+      const [definitions] = entries.filter(([id]) => id.includes("DefinitionsAccess"));
+      return JSON.stringify(definitions).includes("AmazonEKSClusterAdminPolicy");
+    };
+    expect([{}, { definitionsRights: "clusterAdmin" }, { definitionsRights: "group" }].map(isAdmin)).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("gives the settings of the context to the functions, and refuses those that no document may have", () => {

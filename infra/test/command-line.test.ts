@@ -33,8 +33,12 @@ function writeContext(values: object): void {
 
 /** What `npx cdk` runs, without credentials. */
 function cdk(...args: readonly string[]) {
+  return cdkIn(folder, ...args);
+}
+
+function cdkIn(cwd: string, ...args: readonly string[]) {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, AWS_EC2_METADATA_DISABLED: "true" };
-  return spawnSync(process.execPath, [join(folder, "cli/cdk.js"), ...args], { cwd: folder, env, encoding: "utf8" });
+  return spawnSync(process.execPath, [join(folder, "cli/cdk.js"), ...args], { cwd, env, encoding: "utf8" });
 }
 
 describe("npx cdk in the repository", () => {
@@ -50,6 +54,12 @@ describe("npx cdk in the repository", () => {
       status: 1,
       stderr: expect.stringContaining("✗ cdk deploy needs the installation, and the context names no clusters: write"),
     });
+  });
+
+  test("lists the stack from a folder below the root too, and says where it runs", () => {
+    const { status, stdout, stderr } = cdkIn(join(folder, "cli"), "list");
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "Sluice\n" });
+    expect(stderr).toContain(`► running in ${folder}, where cdk.json is`);
   });
 
   test("synthesises the installation of cdk.json", () => {

@@ -5,6 +5,8 @@ import { loadAll } from "js-yaml";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readContext } from "../lib/context.ts";
+import { functionRows } from "../lib/functions.ts";
+import { pascalCase } from "../lib/queues.ts";
 import { prod } from "./synthesise.ts";
 
 const infra = join(import.meta.dirname, "..");
@@ -29,6 +31,12 @@ test("the installation in the guide can be read unchanged", () => {
     admission: false,
     allowDrops: false,
   });
+});
+
+test("docs/logs.md lists the log group of every function", () => {
+  const page = document("logs.md");
+  const groups = Object.keys(functionRows).map((name) => `Sluice${pascalCase(name)}Log`);
+  expect(groups.filter((group) => !page.includes(`| \`${group}\` |`))).toEqual([]);
 });
 
 test("the Kustomization of the guide uses a service account that the guide creates and binds in its target namespace", () => {

@@ -43,6 +43,7 @@ function everyOption() {
       other: { vpc },
     },
     logRetention: RetentionDays.ONE_WEEK,
+    logEncryptionKey: new Key(stack, "LogKey"),
     logLevel: "debug",
     removalPolicy: RemovalPolicy.DESTROY,
     maxConcurrency: 7,
@@ -123,6 +124,15 @@ describe("each option reaches its resource:", () => {
     expect(levels.length).toBeGreaterThan(5);
     expect(levels.filter((text) => !text.includes('"SLUICE_LOG_LEVEL":"debug"'))).toEqual([]);
     expect(new Set(properties("AWS::Logs::LogGroup", /./).map((one) => one["RetentionInDays"]))).toEqual(new Set([7]));
+  });
+
+  test("logEncryptionKey encrypts every log group, and a key of the app lets CloudWatch Logs use it", () => {
+    const [made] = all("AWS::KMS::Key");
+    const used = properties("AWS::Logs::LogGroup", /./).map((one) => one["KmsKeyId"]);
+    expect(new Set(used.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ "Fn::GetAtt": [made?.[0], "Arn"] })]),
+    );
+    expect(JSON.stringify(made)).toContain("logs.eu-west-1.");
   });
 
   test("maxConcurrency applies to the wake-ups of each network, and to no other queue", () => {

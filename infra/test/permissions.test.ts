@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { SluiceStack } from "../lib/app-stack.ts";
 import { shapes } from "./shapes.ts";
-import { resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
+import { checkedApp, resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
 
 const list = z.union([z.array(z.unknown()), z.unknown().transform((one): readonly unknown[] => [one])]);
 const Statement = z.looseObject({
@@ -142,27 +143,83 @@ function roleTable(): string {
   return ["| role | resource | actions |", "| --- | --- | --- |", ...lines].join("\n");
 }
 
+/** A statement that denies writing to a resource to all but some. */
+interface Guard {
+  /** The logical id of the resource. */
+  readonly resource: string;
+  readonly shown: string;
+  readonly actions: readonly string[];
+  /** Roles without their prefix, as in {@link rightsOf}; ARNs of others. */
+  readonly writers: readonly string[];
+  readonly isOpenToServices: boolean;
+}
+
+const Guarding = z.union([
+  z.object({ PolicyDocument }),
+  z.object({ ResourcePolicy: z.object({ PolicyDocument }) }).transform(({ ResourcePolicy }) => ResourcePolicy),
+]);
+
+function guardsOf({ Resources }: TemplateFile): readonly Guard[] {
+  return Object.entries(Resources).flatMap(([id, { Properties }]) => {
+    const policy = Guarding.safeParse(Properties);
+    if (!policy.success) return [];
+    const { Statement: statements } = policy.data.PolicyDocument;
+    return statements.flatMap((statement): readonly Guard[] => {
+      if (statement.Effect !== "Deny" || !/^DenyOther/.test(String(statement["Sid"]))) return [];
+      const [own = "*"] = statement.Resource.map(readable);
+      const shown = own === "*" ? `${id}.Arn` : own;
+      const writers = list.parse(statement.Condition["ArnNotLike"]?.["aws:PrincipalArn"] ?? []);
+      return [
+        {
+          ...{ resource: shown.replace(/\.Arn.*$/, ""), shown, actions: statement.Action.map(String) },
+          writers: writers.map((arn) => plain(readable(arn)).replace(/^(?:Sluice)?(.*?)Role\.Arn$/, "$1")),
+          isOpenToServices: statement.Condition["Bool"] !== undefined,
+        },
+      ];
+    });
+  });
+}
+
 function writerTable(): string {
-  const template = templateOf(shapes.smallest().stack);
-  const lines = Object.values(template.Resources).flatMap(({ Properties }) => {
-    const text = JSON.stringify(Properties);
-    if (!text.includes("DenyOtherWriters")) return [];
-    const documents = z
-      .union([
-        z.object({ PolicyDocument }),
-        z.object({ ResourcePolicy: z.object({ PolicyDocument }) }).transform(({ ResourcePolicy }) => ResourcePolicy),
-      ])
-      .parse(Properties);
-    const statement = documents.PolicyDocument.Statement.find((one) => one["Sid"] === "DenyOtherWriters");
-    const except = list.parse(statement?.Condition["ArnNotLike"]?.["aws:PrincipalArn"] ?? []);
-    const resource = statement?.Resource.map(readable).join(", ") ?? "";
-    const writers = except.map((arn) => plain(readable(arn)).replace(/^Sluice(.*)Role\.Arn$/, "$1")).join(", ");
-    const service = statement?.Condition["Bool"] === undefined ? "" : ", services of AWS that another statement names";
-    const actions = statement?.Action.map((action) => `\`${String(action)}\``).join(", ") ?? "";
-    return `| ${resource === "*" ? "SluiceTable.Arn" : resource} | ${`${writers}${service}`.replace(/^, /, "")} | ${actions} |`;
+  const lines = guardsOf(templateOf(shapes.privateCluster().stack)).map(({ shown, actions, writers, ...guard }) => {
+    const roles = writers.map((one) => (one.startsWith("arn:") ? "`breakGlassPrincipals`" : one));
+    const who = [...roles, ...(guard.isOpenToServices ? ["services of AWS that another statement names"] : [])];
+    return `| ${shown} | ${who.join(", ")} | ${actions.map((action) => `\`${action}\``).join(", ")} |`;
   });
   return ["| resource | who | actions |", "| --- | --- | --- |", ...lines.toSorted()].join("\n");
 }
+
+const emptied = () => new SluiceStack(checkedApp({ clusters: "none", removalPolicy: "DESTROY" }), "Sluice");
+
+describe.each([
+  ...Object.entries(shapes).map(([name, make]) => [name, () => make().stack] as const),
+  ["with removalPolicy DESTROY", emptied] as const,
+])("the writers of the shape %s", (_, make) => {
+  const template = templateOf(make());
+  const guards = guardsOf(template);
+
+  test("are guarded at the table, the bucket and each queue", () => {
+    const stored = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SQS::Queue"].flatMap((type) =>
+      Object.keys(resourcesOf(template, type)),
+    );
+    expect(new Set(guards.map(({ resource }) => resource))).toEqual(new Set(stored));
+  });
+
+  test("are the roles that have a right to write there, and no other role", () => {
+    const rights = rightsOf(template);
+    for (const [resource, statements = []] of Object.entries(Object.groupBy(guards, (guard) => guard.resource))) {
+      const actions = statements.flatMap((guard) => guard.actions);
+      const allowed = rights.filter(
+        (right) => right.resource.replace(/\.Arn.*$/, "") === resource && actions.includes(right.action),
+      );
+      // Principals of breakGlassPrincipals have their rights elsewhere, and what empties the bucket has them in its policy.
+      const roles = statements
+        .flatMap(({ writers }) => writers)
+        .filter((one) => !one.startsWith("arn:") && !one.startsWith("CustomS3AutoDelete"));
+      expect([resource, new Set(roles)]).toEqual([resource, new Set(allowed.map(({ role }) => role))]);
+    }
+  });
+});
 
 function filled(text: string, section: string, table: string): string {
   const [begin = "", ...after] = text.split(new RegExp(`(?<=<!-- ${section}: [^\\n]*-->\\n)`));

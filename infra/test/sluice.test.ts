@@ -1,6 +1,9 @@
-import { Stack } from "aws-cdk-lib";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FileSystem, Stack } from "aws-cdk-lib";
 import { Vpc } from "aws-cdk-lib/aws-ec2";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import {
   AdmissionConfig,
@@ -13,7 +16,7 @@ import {
 import { stateTable, ttlAttribute } from "../../lib/aws/dynamodb/table.ts";
 import { Sluice, type SluiceProps } from "../lib/sluice.ts";
 import { shapes } from "./shapes.ts";
-import { prod, type Resource, resourcesOf, templateOf, uncheckedApp } from "./synthesise.ts";
+import { env, prod, type Resource, resourcesOf, templateOf, uncheckedApp } from "./synthesise.ts";
 
 const privateCluster = templateOf(shapes.privateCluster().stack);
 
@@ -137,6 +140,29 @@ function deployedValue(key: string, value: unknown): string {
   const { "Fn::Join": join } = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) }).parse(value);
   return join[1].map((part) => (typeof part === "string" ? part : queue)).join("");
 }
+
+describe("the document of the functions", () => {
+  test.each<{ readonly staging: string; readonly context: Record<string, string>; readonly left: readonly unknown[] }>([
+    { staging: "is in the assembly alone", context: {}, left: [] },
+    {
+      staging: "stays in the temporary folder if the app copies no assets",
+      context: { "aws:cdk:disable-asset-staging": "true" },
+      left: [expect.stringMatching(/^sluice-installation-/)],
+    },
+  ])("$staging", ({ context, left }) => {
+    const folder = mkdtempSync(join(tmpdir(), "sluice-document-"));
+    const temporary = vi.spyOn(FileSystem, "tmpdir", "get").mockReturnValue(folder);
+    try {
+      const stack = new Stack(uncheckedApp(context), "Test", { env });
+      new Sluice(stack, "Sluice").addCluster("Prod", { clusterArn: prod, rights: "clusterAdmin" });
+      templateOf(stack);
+      expect(readdirSync(folder)).toEqual(left);
+    } finally {
+      temporary.mockRestore();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
 
 describe("access from the internet", () => {
   test("is nothing by default", () => {

@@ -15,13 +15,14 @@ export const maxDurationText = "2562047h47m16s";
 export const maxTimerMs = 2 ** 31 - 1;
 
 const maxQuotedBytes = 64;
+const isDuration = new RegExp(durationPattern);
 
 /**
  * Milliseconds of a Go duration such as `1h30m` or `1.5s`. Throws a `RangeError` for a text that {@link durationPattern} does
  * not match, and for a duration of {@link maxDurationMs} or more.
  */
 export function parseDuration(text: string): number {
-  if (!new RegExp(durationPattern).test(text)) {
+  if (!isDuration.test(text)) {
     throw new RangeError(`"${cutText(text, maxQuotedBytes)}" is not a duration: write it like 30s, 10m or 1h30m`);
   }
   const ms = sumMs(text);

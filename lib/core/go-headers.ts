@@ -4,6 +4,7 @@ const ownHeaders: ReadonlySet<string> = new Set(["content-length", "host", "trai
 /** Headers as Go's client sends them: without its own, and values in UTF-8 and trimmed. Node takes each character for a byte. Pure. */
 export function goHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase()));
+  if (sent.length === Object.keys(headers).length && sent.every(([, value]) => isSentAsIs.test(value))) return headers;
   return Object.fromEntries(
     sent.map(([name, value]) => [
       name,

@@ -24,14 +24,20 @@ function written(value: GoValue): string {
   if (value === null || typeof value === "boolean" || typeof value === "number") return JSON.stringify(value);
   if (typeof value === "string") return JSON.stringify(value.toWellFormed());
   if (isList(value)) return `[${value.map(written).join(",")}]`;
-  const fields: readonly (readonly [string, GoValue | undefined])[] = isMap(value)
-    ? [...value].toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    : Object.entries(value);
-  const parts: string[] = [];
-  for (const [key, field] of fields) {
-    if (field !== undefined) parts.push(`${JSON.stringify(key.toWellFormed())}:${written(field)}`);
-  }
-  return `{${parts.join(",")}}`;
+  let fields = "";
+  const add = (key: string, field: GoValue | undefined): void => {
+    if (field === undefined) return;
+    fields += `${fields === "" ? "" : ","}${JSON.stringify(key.toWellFormed())}:${written(field)}`;
+  };
+  if (isMap(value)) for (const key of sortedByBytes([...value.keys()])) add(key, value.get(key));
+  else for (const key of Object.keys(value)) add(key, value[key]);
+  return `{${fields}}`;
+}
+
+/** The order of their UTF-8: that of UTF-16, but for surrogates. */
+function sortedByBytes(keys: readonly string[]): readonly string[] {
+  if (!keys.some((key) => /[\ud800-\udfff]/.test(key))) return keys.toSorted();
+  return keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
 function isList(value: object): value is readonly GoValue[] {

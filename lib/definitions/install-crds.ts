@@ -48,6 +48,7 @@ export async function installCrds(
   { clock, log, kinds = definedKinds, version = ownVersion }: InstallDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  const applied: ReturnType<typeof definitionRef>[] = [];
   for (const kind of kinds) {
     const ref = definitionRef(kind);
     const { name } = ref;
@@ -64,8 +65,10 @@ export async function installCrds(
     else if (object.metadata.generation !== live?.metadata.generation) {
       log.info("custom resource definition renewed", { name });
     }
-    await established(cluster, ref, clock, signal);
+    applied.push(ref);
   }
+  // Only now: the API server establishes them at the same time.
+  for (const ref of applied) await established(cluster, ref, clock, signal);
 }
 
 /** Whether the cluster serves all of these kinds, in the version that Sluice reads. */

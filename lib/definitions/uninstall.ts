@@ -44,7 +44,9 @@ const concurrency = 4;
 const maxTries = 5;
 /** The garbage collector of a real cluster notices a new kind only after half a minute. */
 const goneWithinMs = 120_000;
+/** The first delay between two looks at objects; each further one is twice as long, up to the second. */
 const pollMs = 250;
+const maxPollMs = 2_000;
 
 /** Without its finalizer it would go at once, and the cluster would delete what serves production with it. */
 function isReverting({ deletionTimestamp, finalizers = [] }: PartialObject["metadata"]): boolean {
@@ -113,7 +115,8 @@ export async function uninstall(
   await mapLimit(plan.released, concurrency, (ref, stop) => removeObject(ref, false, deps, stop), signal);
   await mapLimit(plan.deleted, concurrency, (ref, stop) => removeObject(ref, true, deps, stop), signal);
   await untilGone(plan.deleted, deps, signal);
-  for (const ref of [...plan.definitions, ...plan.rights]) await removeNamed(ref, deps, signal);
+  await removeNamed(plan.definitions, deps, signal);
+  await removeNamed(plan.rights, deps, signal);
   await removeOwner(deps, signal);
 }
 
@@ -167,10 +170,11 @@ async function untilGone(
   signal: AbortSignal,
 ): Promise<void> {
   const wanted = new Set(refs.map((ref) => subject(ref)));
+  const awaited = kinds.filter(({ kind }) => refs.some((ref) => ref.kind === kind));
   const giveUpAt = clock.monotonic() + goneWithinMs;
-  for (;;) {
+  for (let delayMs = pollMs; ; delayMs = Math.min(2 * delayMs, maxPollMs)) {
     const left: string[] = [];
-    for (const kind of kinds) {
+    for (const kind of awaited) {
       for (const { metadata } of await objectsOf(kind, cluster, signal)) {
         const name = subject({ kind: kind.kind, namespace: metadata.namespace ?? "", name: metadata.name });
         if (wanted.has(name)) left.push(`${name} (finalizers: ${heldBy(metadata)})`);
@@ -182,7 +186,7 @@ async function untilGone(
         `still there after ${goneWithinMs / 1_000} s: ${left.join(", ")}. Remove what holds them and run sluice uninstall again; the cluster stays paused`,
       );
     }
-    await clock.sleep(pollMs, signal);
+    await clock.sleep(delayMs, signal);
   }
 }
 
@@ -190,26 +194,32 @@ function heldBy({ finalizers = [] }: PartialObject["metadata"]): string {
   return finalizers.length === 0 ? "none" : finalizers.join(", ");
 }
 
-/** A definition is deleted only after the server lists none of its objects. */
+/** Deletes all of these, then waits until they are gone: a definition is only after the server lists none of its objects. */
 async function removeNamed(
-  ref: VersionedRef,
+  refs: readonly VersionedRef[],
   { cluster, clock, report }: UninstallDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const live = await cluster.get(ref, signal);
-  if (live === undefined) return;
-  const { uid } = live.metadata;
-  await cluster.delete(ref, { uid, propagation: "Background" }, signal);
-  const giveUpAt = clock.monotonic() + goneWithinMs;
-  while ((await cluster.get(ref, signal))?.metadata.uid === uid) {
-    if (clock.monotonic() >= giveUpAt) {
-      throw new Error(
-        `${subject(ref)} is still there after ${goneWithinMs / 1_000} s: look at its conditions with kubectl describe, and run sluice uninstall again`,
-      );
-    }
-    await clock.sleep(pollMs, signal);
+  const deleted: { readonly ref: VersionedRef; readonly uid: string }[] = [];
+  for (const ref of refs) {
+    const live = await cluster.get(ref, signal);
+    if (live === undefined) continue;
+    const { uid } = live.metadata;
+    await cluster.delete(ref, { uid, propagation: "Background" }, signal);
+    deleted.push({ ref, uid });
   }
-  report(`${subject(ref)} deleted`);
+  const giveUpAt = clock.monotonic() + goneWithinMs;
+  for (const { ref, uid } of deleted) {
+    while ((await cluster.get(ref, signal))?.metadata.uid === uid) {
+      if (clock.monotonic() >= giveUpAt) {
+        throw new Error(
+          `${subject(ref)} is still there after ${goneWithinMs / 1_000} s: look at its conditions with kubectl describe, and run sluice uninstall again`,
+        );
+      }
+      await clock.sleep(pollMs, signal);
+    }
+    report(`${subject(ref)} deleted`);
+  }
 }
 
 /** Last of all, since it holds the pause. */

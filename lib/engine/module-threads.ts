@@ -1,3 +1,4 @@
+import "./generic-wrappers.ts";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";

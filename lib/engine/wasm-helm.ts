@@ -32,6 +32,9 @@ export const maxLookups = 1_000;
 /** The limit for all lookups of one rendering, as JSON: the answers are kept until the rendering has ended. */
 export const maxLookupBytes = 32 * 1024 * 1024;
 
+/** As the module answers it. */
+type Observed = Omit<ObservedRelease, "ociDigest">;
+
 const Refusal = z.object({
   part: z.enum(["chart", "values", "render", "record", "template", "removedField"]),
   message: z.string(),
@@ -81,15 +84,17 @@ export function wasmHelm(
       const { bodies, formerBytes } = overFormer(chart, former);
       const header = { op: "render", ...input, formerBytes };
       const answer = await ask(header, bodies, limits, signal, answering(lookup, signal));
-      return framedRecord<{ observed: ObservedRelease; crds: readonly RenderedObject[] }>(answer);
+      const { bytes, crds, observed } = framedRecord<{ observed: Observed; crds: readonly RenderedObject[] }>(answer);
+      return { bytes, crds, observed: { ...observed, ociDigest: "" } };
     },
     async observe(record, { tenant, ociDigest }, limits, signal) {
-      return parsed<ObservedRelease>(await ask({ op: "observe", tenant, ociDigest }, [record], limits, signal));
+      const observed = parsed<Observed>(await ask({ op: "observe", tenant, ociDigest }, [record], limits, signal));
+      return { ...observed, ociDigest };
     },
     async amend(record, change, { tenant, ociDigest }, limits, signal) {
       const answer = await ask({ op: "amend", tenant, ociDigest, change }, [record], limits, signal);
-      const { bytes, observed } = framedRecord<{ observed: ObservedRelease }>(answer);
-      return { bytes, observed };
+      const { bytes, observed } = framedRecord<{ observed: Observed }>(answer);
+      return { bytes, observed: { ...observed, ociDigest } };
     },
     async message({ tenant, ...message }, limits, signal) {
       try {

@@ -34,7 +34,10 @@ export interface SecretReleaseStoreDeps {
   readonly tenant: Tenant;
 }
 
-/** The Secrets of a release of this name, as Helm's own driver keeps them (helm.sh/helm/v4/pkg/storage/driver/secrets.go). */
+/**
+ * The Secrets of a release of this name, as Helm's own driver keeps them (helm.sh/helm/v4/pkg/storage/driver/secrets.go). One run uses it:
+ * a revision that it has read or written is not read again until a list of metadata shows that another writer has changed it.
+ */
 export function secretReleaseStore(
   { name, storageNamespace }: { readonly name: string; readonly storageNamespace: string },
   { clock, cluster, helm, tenant }: SecretReleaseStoreDeps,
@@ -50,14 +53,27 @@ export function secretReleaseStore(
     version: String(observed.version),
   });
   const seconds = (): string => String(Math.floor(clock.now() / 1000));
+  /** What was read or written here, as long as the lists of metadata show it unchanged. */
+  const known = new Map<number, StoredRevision>();
+  const keep = (stored: StoredRevision): StoredRevision => {
+    known.set(stored.version, stored);
+    return stored;
+  };
   return {
     async heads(signal) {
       const labelSelector = `name=${name},owner=helm`;
       const query = { group: "", version: "v1", kind: "Secret", namespace: storageNamespace, labelSelector };
       const found = await cluster.listMetadata(query, signal);
-      return found.flatMap(({ metadata }) => headOf(metadata) ?? []).toSorted((a, b) => b.version - a.version);
+      const heads = found.flatMap(({ metadata }) => headOf(metadata) ?? []).toSorted((a, b) => b.version - a.version);
+      for (const { uid, resourceVersion, version } of known.values()) {
+        const isUnchanged = heads.some((head) => head.uid === uid && head.resourceVersion === resourceVersion);
+        if (!isUnchanged) known.delete(version);
+      }
+      return heads;
     },
     async read(version, ociDigest, signal) {
+      const before = known.get(version);
+      if (before?.observed.ociDigest === ociDigest) return before;
       const secret = await cluster.get(refOf(version), signal);
       if (secret === undefined) return undefined;
       const head = headOf(secret.metadata);
@@ -66,7 +82,7 @@ export function secretReleaseStore(
       const bytes = await decoded(secret, what);
       try {
         const observed = await helm.observe(bytes, { tenant, ociDigest }, recordLimits, signal);
-        return { ...head, bytes, observed, mark: markOf(secret.metadata) };
+        return keep({ ...head, bytes, observed, mark: markOf(secret.metadata) });
       } catch (error) {
         if (error instanceof HelmEngineError && error.reason === "record") throw unreadable(what, error.message, error);
         throw error;
@@ -87,7 +103,7 @@ export function secretReleaseStore(
         type: secretType,
         data: { release },
       };
-      return storedAs(await cluster.create(manifest, { manager }, signal), record, mark);
+      return keep(storedAs(await cluster.create(manifest, { manager }, signal), record, mark));
     },
     async update(stored, record, mark, signal) {
       const release = await encoded(record);
@@ -100,9 +116,10 @@ export function secretReleaseStore(
         data: { release },
       };
       const patched = await cluster.patch(refOf(stored.version), { type: "merge", body }, { manager }, signal);
-      return storedAs(patched, record, mark);
+      return keep(storedAs(patched, record, mark));
     },
     async remove({ version, uid }, signal) {
+      known.delete(version);
       await cluster.delete(refOf(version), { uid, propagation: "Background" }, signal);
     },
   };

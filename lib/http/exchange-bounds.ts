@@ -31,12 +31,15 @@ export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
   const release = (): void => {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
+    // What is left of an exchange would else keep its request, and V8 both for long.
+    outgoing = undefined;
   };
   const end = (): void => {
     isOver = true;
+    const begun = outgoing;
     release();
     connecting?.abort(ended);
-    outgoing?.destroy(ended);
+    begun?.destroy(ended);
   };
   const onTime = (): void => {
     hasTimedOut = true;

@@ -24,6 +24,7 @@ function trustedByDefault(): readonly string[] {
  * is closed by the time of the error.
  */
 export function shownCertificate(outgoing: ClientRequest): () => X509Certificate | undefined {
+  if (outgoing.protocol !== "https:") return () => undefined;
   let shown: X509Certificate | undefined;
   outgoing.once("socket", (socket) => {
     if (outgoing.reusedSocket || !(socket instanceof nodeTls.TLSSocket)) return;

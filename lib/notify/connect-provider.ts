@@ -35,10 +35,17 @@ export interface ConnectParts {
 /** As Flux's: of a Provider that names none. */
 const defaultTimeout = "15s";
 
+/** Parsed once for all deliveries that share a read of a Provider. */
+const parsedProviders = new WeakMap<LiveObject, LiveProvider>();
+
 /** The Provider as the cluster has it. Throws for a spec that cannot be read. */
 export function liveProvider(live: LiveObject): LiveProvider {
+  const known = parsedProviders.get(live);
+  if (known !== undefined) return known;
   const { name, namespace = "", uid } = live.metadata;
-  return { name, namespace, uid, spec: parseLive(live, "spec", NotificationProviderSpec) };
+  const parsed = { name, namespace, uid, spec: parseLive(live, "spec", NotificationProviderSpec) };
+  parsedProviders.set(live, parsed);
+  return parsed;
 }
 
 /**
@@ -89,13 +96,12 @@ export async function postInTime(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  // Not `AbortSignal.any`, which costs more than the event's JSON.
+  // Not `AbortSignal.any`, which costs more than the event's JSON. It also ends the timer.
   const limit = new AbortController();
-  const ended = new AbortController();
   let late: Error | undefined;
   const onAbort = (): void => limit.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const timer = clock.sleep(timeoutMs, ended.signal).then(
+  const timer = clock.sleep(timeoutMs, limit.signal).then(
     () => {
       late = new Error(`context deadline exceeded${whyLate(timeoutMs)}`);
       limit.abort(late);
@@ -109,7 +115,7 @@ export async function postInTime(
     throw late ?? error;
   } finally {
     signal.removeEventListener("abort", onAbort);
-    ended.abort(over);
+    limit.abort(over);
     await timer;
   }
 }

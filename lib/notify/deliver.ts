@@ -2,8 +2,6 @@ import { AlertSpec } from "../api/alert.ts";
 import { declaredAlert } from "../api/kinds/alert.ts";
 import { servedKind } from "../api/kinds/declaration.ts";
 import { declaredNotificationProvider } from "../api/kinds/notification-provider.ts";
-import { NotificationProviderSpec } from "../api/notification-provider.ts";
-import { parseLive } from "../api/parse-live.ts";
 import { messageOf } from "../core/failure.ts";
 import type { FeatureGates } from "../core/feature-gates.ts";
 import type { LiveObject } from "../core/manifest.ts";
@@ -82,28 +80,33 @@ export function deliverNotifications(deps: DeliverDeps): Deliver {
     const home = reads?.of(served) ?? served;
     const alert = await home.get({ ...servedKind(declaredAlert), ...notification.alert }, signal);
     if (alert === undefined) return deps.settled?.(notification, "not sent: the Alert is gone");
-    const spec = AlertSpec.safeParse(alert["spec"]).data;
+    const spec = specOf(alert);
     if (spec === undefined || spec.suspend === true) {
       return deps.settled?.(notification, "not sent: the Alert is suspended, or its spec cannot be read");
     }
     const delivery: Delivery = { notification, home, alert, spec, deps, hidden: [] };
     const about = subject(notification.event.involvedObject);
-    const dispatching = `failed to dispatch notification for ${about}`;
-    const prepared = await orWarning(
-      delivery,
-      () => dispatching,
-      signal,
-      () => prepare(delivery, signal),
-    );
+    const dispatching = (): string => `failed to dispatch notification for ${about}`;
+    const prepared = await orWarning(delivery, dispatching, signal, () => prepare(delivery, signal));
     if (prepared === undefined) return;
-    const initializing = `${dispatching}: ${initializingWords(spec.providerRef.name)}: ${makingWords}`;
+    const initializing = (): string => `${dispatching()}: ${initializingWords(spec.providerRef.name)}: ${makingWords}`;
     const what = (error: unknown): string =>
-      isSetupFailure(error) ? initializing : `failed to send notification for ${about}`;
+      isSetupFailure(error) ? initializing() : `failed to send notification for ${about}`;
     await orWarning(delivery, what, signal, async () => {
       await postInTime(prepared, prepared.event, deps.clock, signal);
       deps.settled?.(notification, "sent");
     });
   };
+}
+
+/** Parsed once for all deliveries that share a read of an Alert. */
+const parsedSpecs = new WeakMap<LiveObject, AlertSpec>();
+
+/** Undefined if it cannot be read. */
+function specOf(alert: LiveObject): AlertSpec | undefined {
+  const spec = parsedSpecs.get(alert) ?? AlertSpec.safeParse(alert["spec"]).data;
+  if (spec !== undefined) parsedSpecs.set(alert, spec);
+  return spec;
 }
 
 /** One notification on its way. */
@@ -198,7 +201,7 @@ async function commitStatusOf(
   event: NotificationEvent,
   signal: AbortSignal,
 ): Promise<string> {
-  const spec = parseLive(provider, "spec", NotificationProviderSpec);
+  const { spec } = liveProvider(provider);
   const input = { event, alert, provider, expression: spec.commitStatusExpr ?? "" };
   return inWords("failed to create commit status", () => deps.commitStatusOf(input, signal));
 }

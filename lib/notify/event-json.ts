@@ -5,9 +5,16 @@ import type { NotificationEvent } from "./notification-event.ts";
 export function eventJson(event: NotificationEvent): string {
   const { involvedObject, metadata = {}, timestamp } = event;
   const { kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath } = involvedObject;
-  const reference = { kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath };
   return goJson({
-    involvedObject: Object.fromEntries(Object.entries(reference).map(([field, text]) => [field, notEmpty(text)])),
+    involvedObject: {
+      kind: notEmpty(kind),
+      namespace: notEmpty(namespace),
+      name: notEmpty(name),
+      uid: notEmpty(uid),
+      apiVersion: notEmpty(apiVersion),
+      resourceVersion: notEmpty(resourceVersion),
+      fieldPath: notEmpty(fieldPath),
+    },
     severity: event.severity,
     timestamp: timestamp === "" ? null : timestamp,
     message: event.message,

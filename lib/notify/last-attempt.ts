@@ -12,7 +12,8 @@ export interface WatchedParts {
 }
 
 interface Last {
-  readonly end: string;
+  /** Asked only if the delivery took too long. */
+  readonly end: () => string;
   readonly mend: string;
 }
 
@@ -20,9 +21,12 @@ interface Last {
 export function watched(parts: ProviderParts): WatchedParts {
   let count = 0;
   let last: Last | undefined;
-  const watch = async <Answer>(host: string, send: () => Promise<Answer>, endOf: (answer: Answer) => Last) => {
+  const watch = async <Answer>(host: () => string, send: () => Promise<Answer>, endOf: (answer: Answer) => Last) => {
     count += 1;
-    last = { end: `${host} did not answer`, mend: "correct the address, or raise spec.timeout of the Provider" };
+    last = {
+      end: () => `${host()} did not answer`,
+      mend: "correct the address, or raise spec.timeout of the Provider",
+    };
     try {
       const answer = await send();
       last = endOf(answer);
@@ -38,17 +42,17 @@ export function watched(parts: ProviderParts): WatchedParts {
       http: {
         send: (request, signal) =>
           watch(
-            hostOf(request.url),
+            () => hostOf(request.url),
             () => parts.http.send(request, signal),
-            ({ url, status }) => answeredEnd(hostOf(url), status),
+            ({ url, status }) => answeredEnd(url, status),
           ),
       },
       dial: (target, signal) => {
         const host = `${target.host}:${target.port}`;
         return watch(
-          host,
+          () => host,
           () => parts.dial(target, signal),
-          () => ({ end: `${host} was connected and did not finish`, mend: unfinishedMend }),
+          () => ({ end: () => `${host} was connected and did not finish`, mend: unfinishedMend }),
         );
       },
     },
@@ -56,7 +60,7 @@ export function watched(parts: ProviderParts): WatchedParts {
       if (last === undefined) return "";
       // A delivery may look something up first, and follow redirects: a request is not an attempt.
       const which = count === 1 ? "the only request" : `the last of ${count} requests`;
-      return `; ${which} within ${formatDuration(timeoutMs)}: ${last.end}; ${last.mend}`;
+      return `; ${which} within ${formatDuration(timeoutMs)}: ${last.end()}; ${last.mend}`;
     },
   };
 }
@@ -72,13 +76,13 @@ function hostOf(url: string): string {
 
 const unfinishedMend = "look at the log of the receiver, or raise spec.timeout of the Provider";
 
-function answeredEnd(host: string, status: number): Last {
+function answeredEnd(url: string, status: number): Last {
   const mend = status < 400 ? unfinishedMend : "look at the log of the receiver";
-  return { end: `${host} answered with status ${status}`, mend };
+  return { end: () => `${hostOf(url)} answered with status ${status}`, mend };
 }
 
 function failedEnd(error: DialError | HttpError): Last {
-  const end = whyNoAnswer(error);
+  const end = (): string => whyNoAnswer(error);
   const mend =
     error.reason === "unreachable"
       ? "correct the address of the Provider, or start the receiver there"

@@ -1,4 +1,4 @@
-import { globSync, rmSync } from "node:fs";
+import { existsSync, globSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
@@ -42,13 +42,17 @@ async function run(step: Step, onLine?: (line: string) => void): Promise<StepRes
 
 /**
  * Runs tests. Where at most five files failed, these run once more by themselves: a file that passes then has a race of its own,
- * which the counts name. It is to be mended, but says nothing about the change.
+ * which the counts name. It is to be mended, but says nothing about the change. Where there is no report, Node itself has crashed
+ * (or a check before the tests failed, and fails again): the whole step runs once more, and the table names it.
  */
 async function runVitest(step: Step, name: string): Promise<void> {
   const first = await run(step);
   if (first.outcome === "passed") return;
-  const again = ["node", "test/report/try-again.ts", `.cache/ci/${name}.json`] as const;
-  const second = await run({ ...step, name: `${step.name} again`, command: again });
+  const hasReport = existsSync(join(reports, `${name}.json`));
+  const failedFiles = ["node", "test/report/try-again.ts", `.cache/ci/${name}.json`] as const;
+  const second = hasReport
+    ? await run({ ...step, name: `${step.name} again`, command: failedFiles })
+    : await run({ ...step, name: `${step.name} after a crash` });
   if (second.outcome === "passed") results.splice(results.indexOf(first), 1);
 }
 

@@ -22,6 +22,8 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-2", digest, never)).toBe(false);
       expect(await state.records.recorded(keyOf("another"), "uid-1", digest, never)).toBe(false);
       expect(await state.records.recorded(source, "uid-1", digestOf("forged"), never)).toBe(false);
+      const elsewhere = { ...source, namespace: `${source.namespace}-2` };
+      expect(await state.records.recorded(elsewhere, "uid-1", digest, never)).toBe(false);
     });
 
     test("records that are not retained are removed: other digests and other uids of the source, but nothing of another source", async () => {

@@ -11,6 +11,7 @@ import type { RegistryAccess } from "../../lib/sources/oci/authorize.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
 import { silentLog } from "../doubles/silent-log.ts";
+import { realRegistry } from "../real/addresses.ts";
 import { catalogContract, type RegistryUnderTest, registryContract } from "./registry-contract.ts";
 
 const nothing = (): void => undefined;
@@ -31,10 +32,10 @@ registryContract("the embedded registry", embedded);
 catalogContract("the embedded registry", embedded);
 
 /** A registry on loopback without accounts, `127.0.0.1:5000` for example: Debian's docker-registry, or distribution v3. */
-const real = process.env["SLUICE_REAL_REGISTRY"] ?? "";
-describe.skipIf(real === "")("where SLUICE_REAL_REGISTRY=host:port names one", () => {
+const real = realRegistry();
+describe.skipIf(real === undefined)("where SLUICE_REAL_REGISTRY=host:port names one", () => {
   const open = async (): Promise<RegistryUnderTest> => ({
-    access: { host: real, insecure: true },
+    access: { host: real ?? "", insecure: true },
     close: async () => undefined,
   });
   registryContract("the CNCF registry", open);

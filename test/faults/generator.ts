@@ -84,6 +84,18 @@ export const generatorFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/core/work-key.ts",
+    tests: ["test/unit/flows/artifact-generator/artifact-generator.test.ts"],
+    faults: [
+      {
+        what: "an artifact that a generator stored is given to every namespace",
+        find: "return `${cluster}/${group}/${kind}/${namespace}/${name}`;",
+        replace: "return `${cluster}/${group}/${kind}/${namespace && 0}/${name}`;",
+        named: "in another namespace",
+      },
+    ],
+  },
+  {
     file: "lib/sources/generator/copy-files.ts",
     tests: copies,
     faults: [

@@ -22,6 +22,18 @@ export const helmChartFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sources/helm/chart-yaml.ts",
+    tests: [`${charts}/build-local.test.ts`],
+    faults: [
+      {
+        what: "the aliases of a values file are expanded without a limit",
+        find: "refuseAliasBomb(events, { text, line: 1 });",
+        replace: "if (text === bytes.toString()) refuseAliasBomb([], { text, line: 1 });",
+        named: "stops the build",
+      },
+    ],
+  },
+  {
     file: "lib/flows/helm-chart/from-artifact.ts",
     tests: [`${flow}/from-artifact.test.ts`],
     faults: [

@@ -95,6 +95,11 @@ export const networkFaults: readonly FileFaults[] = [
         find: "if (isOver) next.destroy(ended);",
         replace: "",
       },
+      {
+        what: "an exchange that has ended keeps its request in memory",
+        find: "    outgoing = undefined;\n",
+        replace: "",
+      },
     ],
   },
   {

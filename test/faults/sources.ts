@@ -52,6 +52,16 @@ export const sourcesFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/oci-repository-failures.test.ts"],
       },
       {
+        what: "a run that is killed leaves a new artifact in the status without its event",
+        find: "if (isTold) await recorded;",
+        replace: "if (isTold) void recorded;",
+      },
+      {
+        what: "an unchanged run waits for its event before it writes the status",
+        find: "if (isTold) await recorded;",
+        replace: "await recorded;",
+      },
+      {
         what: "a short Retry-After ends a long back-off",
         find: "Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure))",
         replace: "retryAfterMs(failure) || backOffMs(failures, ctx.deps.timing.retryDelay)",

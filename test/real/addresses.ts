@@ -68,6 +68,12 @@ export function environmentOf(addresses: Addresses): Readonly<Record<string, str
   );
 }
 
+/** HOST:PORT of the registry without accounts, if one is named. */
+export function realRegistry(): string | undefined {
+  const { SLUICE_REAL_REGISTRY: registry = "" } = process.env;
+  return registry === "" ? undefined : registry;
+}
+
 function named(name: string, value: Addresses[keyof Addresses]): readonly (readonly [string, string])[] {
   if (value === undefined) return [];
   if (typeof value === "string") return [[name, value]];

@@ -151,8 +151,10 @@ export interface ObservedRelease {
   readonly values: JsonObject;
   /** The digest of the values: `configDigest` of Flux's snapshot. */
   readonly configDigest: string;
-  /** Flux's digest of the record, with the given digest of the artifact: `digest` of Flux's snapshot. */
+  /** Flux's digest of the record, with {@link ociDigest}: `digest` of Flux's snapshot. */
   readonly digest: string;
+  /** The given digest of the artifact; empty if there is none. */
+  readonly ociDigest: string;
 }
 
 /** A record and what it says. */

@@ -27,7 +27,7 @@ import { load, openTarget } from "./load.ts";
 import { prepareRelease } from "./prepare.ts";
 import { releaseLoop } from "./release-loop.ts";
 import { handled, observed, reconciling } from "./release-status.ts";
-import { attempted, changedTarget } from "./target-change.ts";
+import { changedTarget, noteAttempt } from "./target-change.ts";
 import { readValues } from "./values.ts";
 
 /**
@@ -43,6 +43,7 @@ export function helmReleaseFlow(deps: HelmReleaseDeps): Flow {
       fault === undefined ? reconcile(ctx) : reportBlocked(terminal(fault.reason, fault.message), { failures: 0 }, ctx);
     // The run ends once its events are sent, however it ended. Its own error counts more than theirs.
     const [result] = await allEnded([running, running.then(ignore, ignore).then(() => ctx.eventsSent())]);
+    await ctx.write(ctx.status());
     return result;
   };
 }
@@ -107,7 +108,7 @@ async function prepare(
   // Subscriptions first, then the look: a source or dependency that turns ready in between still wakes this object.
   await subscribeForRun(closed);
   await applyChartTemplate(closed);
-  await beginning(closed);
+  noteBeginning(closed);
   await checkDependencies(closed);
   const source = await findChart(closed);
   const values = await readValues(closed);
@@ -117,16 +118,16 @@ async function prepare(
   const attempt = attemptOf(ctx, { healthRules, prepared, values: values.values });
   const unended = await changedTarget(attempt, next);
   if (unended !== undefined) return unended;
-  await attempted(attempt);
+  noteAttempt(attempt);
   return { attempt, carried: next };
 }
 
-/** Reports that the run has begun, unless the status already says so. */
-async function beginning(ctx: HelmReleaseContext): Promise<void> {
+/** The run has begun. The status says so from the first write on: none is needed where the run finds the release as wanted. */
+function noteBeginning(ctx: HelmReleaseContext): void {
   const { observedGeneration } = ctx.status();
   const isKnown = observedGeneration === ctx.generation && ctx.requestedAt === ctx.status().lastHandledReconcileAt;
   if (isKnown) return;
-  await ctx.write(reconciling(ctx.status(), { reason: "Progressing", message: "Fulfilling prerequisites" }, ctx));
+  ctx.note(reconciling(ctx.status(), { reason: "Progressing", message: "Fulfilling prerequisites" }, ctx));
 }
 
 interface Parts {

@@ -45,6 +45,7 @@ async function contextOf(
   deps: HelmReleaseDeps,
 ): Promise<HelmReleaseContext> {
   let { status } = release;
+  let written = status;
   let events = Promise.resolve();
   const { name, namespace = "", uid, generation = 0 } = live.metadata;
   const home = leasedCluster(deps.home, run);
@@ -59,14 +60,18 @@ async function contextOf(
     remote: isRemote ? "closed" : undefined,
     cel: deps.cel.withBudget(run.key),
     status: () => status,
+    note: (next) => {
+      status = next;
+    },
     write: async (next) => {
-      const body = statusPatch(status, next);
+      status = next;
+      const body = statusPatch(written, next);
       if (body === undefined) return;
       // The status says that events recorded before were sent.
       await events;
       const options = { manager: declaredHelmRelease.statusManager, subresource: "status" };
       await home.patch(refOf(live), { type: "merge", body: { status: body } }, options, run.signal);
-      status = next;
+      written = next;
     },
     record: (event) => {
       events = events.then(() => reportEvent(home, live, event, declaredHelmRelease.eventSource, run, deps));

@@ -344,7 +344,9 @@ async function ended(name: ActionName, end: EndedAction["end"], loop: Loop): Pro
     return reportBackoff(status, carried, attempt);
   }
   if (typeOf[name] === "remediate") return stopped(after, retryMs);
-  await ctx.write(status);
+  // A run that is killed before the next write leaves its record with the mark of its end: the next run goes on from there.
+  if (end.kind === "succeeded" && typeOf[name] === "release") ctx.note(status);
+  else await ctx.write(status);
   return after;
 }
 

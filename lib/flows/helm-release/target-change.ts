@@ -73,7 +73,7 @@ export async function changedTarget(attempt: ReleaseAttempt, carried: Carried): 
 }
 
 /** Notes what is attempted, and resets the counters where it is something else than before (reference helmrelease 8.4). */
-export async function attempted(attempt: ReleaseAttempt): Promise<void> {
+export function noteAttempt(attempt: ReleaseAttempt): void {
   const { chart, configDigest, ctx, names } = attempt;
   const before = ctx.status();
   const isOther =
@@ -90,5 +90,5 @@ export async function attempted(attempt: ReleaseAttempt): Promise<void> {
     ...(chart.ociDigest === "" ? {} : { lastAttemptedRevisionDigest: chart.ociDigest }),
     lastAttemptedConfigDigest: configDigest,
   };
-  await ctx.write(status);
+  ctx.note(status);
 }

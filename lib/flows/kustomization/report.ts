@@ -78,10 +78,13 @@ function saysMore(next: KustomizationStatus, ctx: KustomizationContext): boolean
   return !equal(lasting(ctx.status()), lasting(next)) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());
 }
 
-/** A status without what differs in each run: its history, and how long the health check has taken. */
+/** A status without what differs in each run: its history, and how long the health check has taken, whose text moves its time. */
 function lasting({ history: _history, conditions = [], ...status }: KustomizationStatus): object {
   const isPassed = ({ type, status: is }: Condition): boolean => type === "Healthy" && is === "True";
-  return { ...status, conditions: conditions.map((one) => (isPassed(one) ? { ...one, message: "" } : one)) };
+  return {
+    ...status,
+    conditions: conditions.map((one) => (isPassed(one) ? { ...one, message: "", lastTransitionTime: "" } : one)),
+  };
 }
 
 function hasChanged({ applied, pruned }: Pick<Reached, "applied" | "pruned">): boolean {

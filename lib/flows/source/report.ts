@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isTrue } from "../../api/condition.ts";
-import type { SourceSpec } from "../../api/source.ts";
+import type { Artifact, SourceSpec } from "../../api/source.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, type Failure, outcomeOfWait } from "../../core/failure.ts";
@@ -33,10 +33,11 @@ const Failures = z.object({ failures: z.number().int().min(0) });
  */
 export async function reportStored(
   { interval }: SourceSpec,
-  { carried, isAnnounced, madeFrom = [], messages, noted, reasons, revision }: Resolved,
+  resolved: Resolved,
   pulled: Pulled | undefined,
   ctx: SourceContext,
 ): Promise<FlowResult> {
+  const { carried, isAnnounced, messages, noted, reasons, revision } = resolved;
   const { before, deps, live, run } = ctx;
   const status = withAddresses({ ...ctx.status(), ...noted }, ctx);
   const { artifact } = status;
@@ -44,28 +45,14 @@ export async function reportStored(
   const announced = `${revision} ${artifact?.digest}`;
   const isNews =
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
-  // Its events come before the status, which the next run takes as proof that they were sent. Reports that nothing has changed, for
-  // users who look at the object: Flux does not send this event to alerts (reference 1.9).
-  const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
-  const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
-  // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.
-  if (said !== undefined && messages.unchanged === undefined) {
-    await ctx.record({ ...said, reason: "ArtifactUpToDate", message: upToDate });
-  }
-  if (artifact !== undefined && (isNewContent || wasFailing(before))) {
-    await ctx.record({
-      type: "Normal",
-      reason: reasons?.stored ?? (isNewContent ? "NewArtifact" : "Succeeded"),
-      message: pulled?.message ?? (await messages.event(artifact)),
-      annotations: {
-        "source.toolkit.fluxcd.io/revision": artifact.revision,
-        "source.toolkit.fluxcd.io/digest": artifact.digest,
-      },
-      relation: isTrue(before.conditions ?? [], "Ready") ? undefined : { kind: "recovered", from: madeFrom },
-    });
-  }
-  if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
-  await ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored));
+  const isTold = artifact !== undefined && (isNewContent || wasFailing(before));
+  const recorded = recordStored(resolved, pulled, isTold ? artifact : undefined, ctx);
+  // Before the status, which the next run takes as proof that it was sent. No run depends on the event that nothing has changed.
+  if (isTold) await recorded;
+  await Promise.all([
+    recorded,
+    ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored)),
+  ]);
   // After the status is written: a consumer that wakes must find the new revision.
   if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
   else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx, "new generation");
@@ -83,6 +70,39 @@ export async function reportStored(
     carried: { ...carried, announced, ...(finding === "too early" ? { unannounced: revision } : {}) },
     seen: { objectUid: live.metadata.uid, clusterUid: await ctx.home.uid(run.signal), revision },
   };
+}
+
+/**
+ * Records that the artifact is stored, if it is given, and that nothing has changed, if this run has pulled nothing: the latter is for users
+ * who look at the object, and Flux does not send it to alerts (reference 1.9).
+ */
+async function recordStored(
+  { madeFrom = [], messages, reasons, revision }: Resolved,
+  pulled: Pulled | undefined,
+  artifact: Artifact | undefined,
+  ctx: SourceContext,
+): Promise<void> {
+  const { before } = ctx;
+  const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
+  // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.
+  if (said !== undefined && messages.unchanged === undefined) {
+    const message = `artifact up-to-date with remote revision: '${revision}'`;
+    await ctx.record({ ...said, reason: "ArtifactUpToDate", message });
+  }
+  if (artifact !== undefined) {
+    const isNewContent = before.artifact?.digest !== artifact.digest;
+    await ctx.record({
+      type: "Normal",
+      reason: reasons?.stored ?? (isNewContent ? "NewArtifact" : "Succeeded"),
+      message: pulled?.message ?? (await messages.event(artifact)),
+      annotations: {
+        "source.toolkit.fluxcd.io/revision": artifact.revision,
+        "source.toolkit.fluxcd.io/digest": artifact.digest,
+      },
+      relation: isTrue(before.conditions ?? [], "Ready") ? undefined : { kind: "recovered", from: madeFrom },
+    });
+  }
+  if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
 }
 
 /** As in Flux, of a spec without one. */

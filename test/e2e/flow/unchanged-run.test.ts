@@ -155,6 +155,7 @@ describe("an unchanged run that was not requested", () => {
 describe("a run that was not requested", () => {
   test("and waits for health reads its objects too, however long that takes, and writes no status", async () => {
     const world = await applied({ wait: true });
+    world.clock.advance(600_000);
     // Not the same duration twice.
     world.fault = () => world.clock.advance(7);
     const looks = ["get /api/v1/namespaces/NS/configmaps/a", "get /api/v1/namespaces/NS/services/s"];

@@ -125,6 +125,7 @@ export async function actionScene(
         isRequested: true,
         superseded: async () => false,
       };
+      let own = status;
       const deps = partOf<HelmReleaseDeps>({
         ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm, concurrency: 4 },
         ...{ installationKey: new Secret("test"), applyRules: { overrideManagers: [] }, defaultServiceAccount: "" },
@@ -145,8 +146,12 @@ export async function actionScene(
         deps,
         home: asHome(written),
         target: asTarget(written),
-        status: () => status,
+        status: () => own,
+        note: (next: HelmReleaseStatus) => {
+          own = next;
+        },
         write: async (next: HelmReleaseStatus) => {
+          own = next;
           status = next;
         },
         record: (event: EventToRecord) => void events.push(event),
@@ -206,7 +211,7 @@ function emptyRelease(namespace: string): ObservedRelease {
     ...{ name: "app", namespace, version: 1, status: "deployed", description: "Install complete", notes: "" },
     ...{ firstDeployed: "2026-11-24T16:00:00Z", lastDeployed: "2026-11-24T16:00:00Z", deleted: "" },
     ...{ chart: { name: "app", version: "1.0.0", appVersion: "1.0" }, applyMethod: "ssa", hooks: [], objects: [] },
-    ...{ values: {}, configDigest: "sha256:config", digest: "sha256:record" },
+    ...{ values: {}, configDigest: "sha256:config", digest: "sha256:record", ociDigest: "" },
   };
 }
 

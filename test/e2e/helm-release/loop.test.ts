@@ -6,7 +6,7 @@ import { releaseActions } from "../../../lib/flows/helm-release/actions/release-
 import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
 import { readCarried } from "../../../lib/flows/helm-release/carried.ts";
 import { releaseLoop } from "../../../lib/flows/helm-release/release-loop.ts";
-import { attempted } from "../../../lib/flows/helm-release/target-change.ts";
+import { noteAttempt } from "../../../lib/flows/helm-release/target-change.ts";
 import { secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
 import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { callStride } from "../../size.ts";
@@ -40,8 +40,9 @@ async function newRuns() {
     const store = secretReleaseStore(names, { clock, cluster: target, helm, tenant: noTenant });
     const token = JSON.stringify([templates, options]);
     const attempt = await chartAttempt(scene, helm, templates, { ...options, store, token });
-    await attempted(attempt);
+    noteAttempt(attempt);
     last = await releaseLoop(attempt, releaseActions, readCarried(last?.carried));
+    await attempt.ctx.write(attempt.ctx.status());
     return last;
   };
   return { scene, namespace, run };

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { type GitRepository, type GitServer, gitRepository, gitServer } from "../../doubles/git-server.ts";
 import type { Left } from "./automation-recording.ts";
 
+type ReadCommit = Left["git"]["commits"][number];
+
 const link = z.object({ link: z.string() });
 /** Of our commits in the recordings. */
 const own = "Golden <golden@example.test>";
@@ -13,6 +15,8 @@ export class RecordedRepository implements AsyncDisposable {
   readonly #server: GitServer;
   /** Commits of ours by what the recording calls them. */
   readonly #names = new Map<string, string>();
+  /** What was read of a commit, which never changes: each reading is several processes of git, and {@link left} is asked often. */
+  readonly #read = new Map<string, ReadCommit | undefined>();
   #commits = 0;
 
   private constructor(repository: GitRepository, server: GitServer) {
@@ -63,10 +67,13 @@ export class RecordedRepository implements AsyncDisposable {
     const lines = (await this.#repository.git("for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
     const refs = Object.fromEntries(lines.map((line) => line.split(" ", 2)).map(([ref = "", oid = ""]) => [ref, oid]));
     const oids = (await this.#repository.git("rev-list", "--all", "--reverse", "--topo-order")).split("\n");
-    const commits: Left["git"]["commits"] = [];
+    const commits: ReadCommit[] = [];
     for (const oid of oids) {
-      const commit = known.has(oid) ? undefined : await this.#commit(oid);
-      if (commit !== undefined) commits.push(commit);
+      if (known.has(oid)) continue;
+      if (!this.#read.has(oid)) this.#read.set(oid, await this.#commit(oid));
+      const commit = this.#read.get(oid);
+      // The caller gives it the name of the recording.
+      if (commit !== undefined) commits.push({ ...commit });
     }
     return { refs, commits };
   }
@@ -76,7 +83,8 @@ export class RecordedRepository implements AsyncDisposable {
     for (const [index, { commit }] of commits.entries()) this.#names.set(names[index] ?? commit, commit);
   }
 
-  async #commit(oid: string): Promise<Left["git"]["commits"][number] | undefined> {
+  /** Undefined for a commit of the recording. */
+  async #commit(oid: string): Promise<ReadCommit | undefined> {
     // To the byte, behind a line of its own.
     const answer = await this.#repository.feed(`${oid}\n`, "cat-file", "--batch");
     const raw = answer.slice(answer.indexOf("\n") + 1);

@@ -138,6 +138,26 @@ export function uninstallStories(
       expect(await foreignDeletes()).toEqual([]);
     });
 
+    test("deletes all definitions before it waits for the first", async () => {
+      await installed();
+      let deletes = 0;
+      const slow: Cluster = {
+        ...cluster,
+        delete: async (ref, ...more) => {
+          if (ref.kind === "CustomResourceDefinition") deletes += 1;
+          return cluster.delete(ref, ...more);
+        },
+        get: async (ref, stop) => {
+          const live = await cluster.get(ref, stop);
+          const isAwaited = deletes > 0 && deletes < definedKinds.length && ref.kind === "CustomResourceDefinition";
+          if (isAwaited && live?.metadata.deletionTimestamp !== undefined) throw new Error(`waits for ${ref.name}`);
+          return live;
+        },
+      };
+      await uninstall("eve", { keepDefinitions: false }, { ...deps(), cluster: slow }, signal);
+      expect([deletes, await isClean()]).toEqual([definedKinds.length, true]);
+    });
+
     const strides = killEvery === undefined ? [] : [killEvery];
     test.for(strides)(
       "killed before or after any of its writes, it can be run again, and the cluster is paused until the end",

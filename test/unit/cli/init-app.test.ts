@@ -23,7 +23,7 @@ describe("the app that sluice init writes", () => {
       repository: [repository, "apps/new"],
       email: ["platform@example.com"],
     });
-    expect(Object.keys(files)).toEqual(["package.json", "cdk.json", "app.ts", ".npmrc", ".gitignore"]);
+    expect(Object.keys(files)).toEqual(["package.json", "cdk.json", "start.js", "app.ts", ".npmrc", ".gitignore"]);
     const Package = z.object({
       dependencies: z.record(z.string(), z.string()),
       devDependencies: z.record(z.string(), z.string()),
@@ -37,9 +37,11 @@ describe("the app that sluice init writes", () => {
     ]);
     for (const version of Object.values({ ...dependencies, ...devDependencies }))
       expect(version).toMatch(/^(file:sluice-cdk-)?\d+\.\d+\.\d+(\.tgz)?$/);
-    expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node app.ts" });
+    expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node start.js" });
     const app = files["app.ts"] ?? "";
-    expect(app).toBe(`import { Sluice, SluiceObservability, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
+    expect(
+      app,
+    ).toBe(`import { Sluice, SluiceClusterRoles, SluiceObservability, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
 import { App, Stack } from "aws-cdk-lib";
 
 const app = new App({ analyticsReporting: false });
@@ -52,7 +54,17 @@ const sluice = new Sluice(stack, "Sluice");
 // namespaces: Sluice applies as the service accounts that Kustomizations name. clusterAdmin: with its own rights.
 sluice.addCluster("eu-west-1-123456789012-prod", { clusterArn: "${arn("prod")}", rights: "namespaces" });
 sluice.addCluster("eu-west-1-123456789012-test-a", { clusterArn: "${arn("test-a")}", rights: "namespaces" });
-sluice.addCluster("us-east-1-123456789012-prod", { clusterArn: "${arn("prod", "us-east-1")}", rights: "namespaces" });
+
+// In another account or region than the stack: a stack beside the cluster has the roles by which the functions enter it.
+sluice.addCluster("us-east-1-123456789012-prod", {
+  clusterArn: "${arn("prod", "us-east-1")}",
+  rights: "namespaces",
+  roles: new SluiceClusterRoles(
+    new Stack(app, "SluiceRoles-us-east-1-123456789012-prod", { env: { account: "123456789012", region: "us-east-1" } }),
+    "Roles",
+    { clusterArn: "${arn("prod", "us-east-1")}", rights: "namespaces", sluice },
+  ),
+});
 
 new SluiceRepository(stack, "Repository-TeamApps", {
   sluice,
@@ -94,6 +106,33 @@ sluiceOutputs(stack, sluice, watch);
   });
 });
 
+test.each([
+  { clusters: [arn("prod"), arn("test")], all: "" },
+  { clusters: [arn("prod"), arn("prod", "us-east-1")], all: " --all" },
+])("the scripts of the app deploy every stack that it has: cdk deploy$all", ({ clusters, all }) => {
+  const { scripts } = z
+    .looseObject({ scripts: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(filesOf({ cluster: clusters })["package.json"] ?? ""));
+  expect(scripts).toEqual({ diff: `cdk diff${all}`, deploy: `cdk deploy${all}` });
+});
+
+test("the app says which Node it needs when an older one starts it", async () => {
+  const start = filesOf({})["start.js"] ?? "";
+  const told: string[] = [];
+  const process = {
+    version: "v20.20.2",
+    versions: { node: "20.20.2" },
+    exit: (code: number) => {
+      throw new Error(`exit ${code}`);
+    },
+  };
+  // The import comes after the check.
+  const check = new Script(start.slice(0, start.indexOf("await import")));
+  const console = { error: (text: string) => told.push(text) };
+  expect(() => void check.runInNewContext({ process, console })).toThrow("exit 1");
+  expect(told).toEqual([expect.stringContaining("needs Node 24 or later, this is v20.20.2: install Node 24")]);
+});
+
 describe("the folder of sluice init", () => {
   let cwd: string;
   beforeEach(async () => {
@@ -130,6 +169,7 @@ describe("the folder of sluice init", () => {
         "app.ts",
         "cdk.json",
         "package.json",
+        "start.js",
       ]);
       expect(await readFile(join(cwd, folder, "app.ts"), "utf8")).toContain(arn("prod"));
     }

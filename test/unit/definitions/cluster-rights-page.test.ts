@@ -72,9 +72,10 @@ what is applied, pruned and checked is done as the service account that the Kust
 \`default-service-account\` names, always one of the Kustomization's own namespace. So a tenant gets as far as the
 accounts in his namespaces do.
 
-The right to impersonate holds for the service accounts of all namespaces. An attacker who controls the reconcile
-function itself can act as any of them. An administrator who wants that narrower gives the group the verb
-\`impersonate\` by Roles in chosen namespaces and takes it from the ClusterRole after each deployment.
+The ClusterRole of reconcile allows it to impersonate the service accounts of all namespaces, so an attacker who
+controls the reconcile function can act as any of them. To limit this to some namespaces, an administrator creates a
+Role with the verb \`impersonate\` and a RoleBinding for the group in each of them, and removes the verb from the
+ClusterRole. Each deployment adds the verb to the ClusterRole again, so it has to be removed after each deployment.
 
 The lists below are what the functions need for themselves, without what pushes contain. The definitions
 function installs those of the others as ClusterRoles and Roles of their names. Tests run each function on a
@@ -120,9 +121,10 @@ sluice.addCluster("Far", { clusterArn: "arn:aws:eks:eu-west-1:210987654321:clust
 - \`role\` in place of \`roles\` is one role for all, made by hand, with the access entry of all groups. It is refused with
   \`webhooks: true\`: the receiver is open to the internet, and would enter with the rights of reconcile.`;
 
-const manifestsIntro = `The policy is the only one of EKS that includes definitions and roles, so it is the default: the function could
-not install its own rights. An administrator who applies these manifests first can set \`definitionsRights:
-"group"\` instead.`;
+const manifestsIntro = `The function needs rights before it can install any, and this policy is the only one of EKS that includes definitions
+and roles. So the policy is the default. An administrator who does not want it applies these manifests first, and then
+sets \`definitionsRights: "group"\`, a value of the cluster in cdk.json and a property of \`addCluster\`. The manifests
+name the kinds of one release of Sluice: apply them again before an upgrade.`;
 
 function table(rights: readonly Right[]): string {
   const rows = rights.flatMap((right) =>

@@ -5,6 +5,7 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
+import { steppedClock } from "../../doubles/stepped-clock.ts";
 
 const never = new AbortController().signal;
 const name = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -58,6 +59,23 @@ describe("installing the custom resource definitions", () => {
     const { applied, said } = await installed(undefined);
     expect(applied.toSorted()).toEqual([name, ...other].toSorted());
     expect(said).toEqual(kinds.map(() => "custom resource definition installed"));
+  });
+
+  test("all of them are sent before the first is waited for, so that the API server establishes them at the same time", async () => {
+    const sent = new Set<string>();
+    const cluster: Pick<Cluster, "get" | "apply"> = {
+      get: async (ref) => {
+        if (!sent.has(ref.name)) return undefined;
+        const object = definition({ versions: ["v1"], manager: "sluice" });
+        return sent.size === kinds.length ? object : { ...object, status: {} };
+      },
+      apply: async (manifest) => {
+        sent.add(manifest.metadata.name);
+        return { object: definition({ versions: ["v1"], manager: "sluice" }), created: true, warnings: [] };
+      },
+    };
+    await installCrds(cluster, { clock: steppedClock(), log: silentLog }, never);
+    expect(sent.size).toBe(kinds.length);
   });
 
   test.each([

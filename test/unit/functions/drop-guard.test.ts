@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { dropGuardHandler } from "../../../functions/drop-guard.ts";
 import { dropped, type Granted, readGranted, writeGranted } from "../../../functions/settings/granted.ts";
@@ -155,4 +157,23 @@ test("200 clusters with 40 repositories each fit into a request of CloudFormatio
   expect(text.length).toBeLessThan(100_000);
   expect(readGranted(text)).toEqual(granted);
   expect(readGranted(writeGranted(full))).toEqual(full);
+});
+
+test("docs/constructs.md names everything that a deployment may not drop from a namespace", () => {
+  const some = { [prod]: { apps: ["some"] } };
+  // The compiler asks for each grant that there is.
+  const every: Required<Granted> = {
+    ...full,
+    ...{ repositories: some, buckets: some, decryptionKeys: some, targets: some },
+    ...{ notificationTargets: some, cloudWatchRegions: some, notifications: ["default"] },
+  };
+  const { clusters } = every;
+  const none = { clusters, repositories: {}, decryptionKeys: {}, targets: {}, webhooks: [], admission: false };
+  const nouns = dropped(every, none).flatMap(
+    (phrase) => /^the (.*?)(?: of the region)? some for the namespace/.exec(phrase)?.[1] ?? [],
+  );
+  expect(nouns).toHaveLength(6);
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/constructs.md"), "utf8");
+  const [sentence = ""] = /- A deployment that drops something.*?\./.exec(page.replaceAll(/\s+/g, " ")) ?? [];
+  expect(nouns.filter((noun) => !sentence.includes(noun))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { ObservedRelease, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
@@ -70,5 +70,50 @@ test.each([
   await expect(storeOf(secret).read(1, "", signal)).rejects.toMatchObject({
     reason: "StateError",
     message: expect.stringContaining(`Secret/apps/sh.helm.release.v1.app.v1 is not a readable release: ${why}`),
+  });
+});
+
+describe("a revision that the store has written", () => {
+  /** A store over one Secret, and how often it was read. */
+  async function written() {
+    const metadata = { name: "sh.helm.release.v1.app.v1", namespace: "apps", uid: "u", resourceVersion: "1" };
+    const stored = { ...secretWith(packed(Buffer.from("of another writer"))), metadata: { ...metadata, labels: {} } };
+    let reads = 0;
+    const cluster = {
+      ...noCluster,
+      create: async () => stored,
+      listMetadata: async () => [{ ...stored, metadata: { ...stored.metadata, labels: { version: "1" } } }],
+      get: async () => {
+        reads++;
+        return { ...stored, metadata: { ...stored.metadata, labels: { version: "1", status: "deployed" } } };
+      },
+    };
+    const observe = async () => partOf<ObservedRelease>({ description: "of another writer", ociDigest: "" });
+    const store = secretReleaseStore(names, { cluster, helm: { ...noHelm, observe }, clock, tenant: noTenant });
+    const record = recordOf(Uint8Array.from(Buffer.from("ours")));
+    const own = { ...record, observed: { ...record.observed, description: "ours", ociDigest: "" } };
+    await store.create(own, undefined, signal);
+    return { store, reads: () => reads, metadata: stored.metadata };
+  }
+
+  test("is not read again while the lists of metadata show it unchanged", async () => {
+    const { reads, store } = await written();
+    await store.heads(signal);
+    expect((await store.read(1, "", signal))?.observed.description).toBe("ours");
+    expect(reads()).toBe(0);
+  });
+
+  test("is read again once a list shows that another writer has changed it", async () => {
+    const { metadata, reads, store } = await written();
+    metadata.resourceVersion = "2";
+    await store.heads(signal);
+    expect((await store.read(1, "", signal))?.observed.description).toBe("of another writer");
+    expect(reads()).toBe(1);
+  });
+
+  test("is read for the digest of another artifact, which its own digest is made of", async () => {
+    const { reads, store } = await written();
+    await store.read(1, "sha256:other", signal);
+    expect(reads()).toBe(1);
   });
 });

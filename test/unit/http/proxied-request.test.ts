@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
 import type { HttpRequest } from "../../../lib/core/ports/http.ts";
@@ -40,6 +41,17 @@ test("an HTTP proxy gets a plain HTTP request itself, with the full URL", async 
   const url = "http://git.example.com:8080/app.git/info/refs?service=git-upload-pack";
   const said = await ask({ url, proxy, headers: { authorization: "Basic own" } });
   expect(said).toBe(`GET ${url} git.example.com:8080 Basic own ${basic}`);
+});
+
+test.each(["http:", "https:"])("a proxy that never answers ends a request to %s with its timeout", async (scheme) => {
+  const silent = createTcpServer((socket) => socket.resume());
+  const proxy = { url: new URL(`http://127.0.0.1:${await portOnLoopback(silent)}`), ...login };
+  const request = { ...bounds, url: `${scheme}//registry.example.com/v2/`, proxy, timeoutMs: 50 };
+  await expect(http.send(request, never)).rejects.toMatchObject({
+    reason: "timeout",
+    message: expect.stringMatching(/^GET https?:\/\/registry.example.com\/v2\/: no answer within 50 ms$/),
+  });
+  silent.close();
 });
 
 test.each(["http://git.example.com/new", "http://mirror.example.com/new"])(

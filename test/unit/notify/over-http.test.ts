@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { pipeline, Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { homeNetwork, type NetworkPolicy } from "../../../lib/core/network/network-policy.ts";
@@ -92,9 +93,18 @@ describe("over HTTP, a notification", () => {
     expect(forbidden.arrived).toEqual([]);
   });
 
-  test("whose answer is longer than 1 MiB fails, and is not repeated", async () => {
-    const { address, arrived } = await host((_, response) => void response.writeHead(500).end("x".repeat(1_100_000)));
+  test("whose answer is 1 GiB long is cut off after 1 MiB, fails, and is not repeated", async () => {
+    const chunk = Buffer.alloc(65_536, "x");
+    const ended = Promise.withResolvers<number>();
+    const { address, arrived } = await host((_, response) => {
+      const { socket } = response;
+      const gibibyte = Readable.from(Array.from({ length: 16_384 }, () => chunk));
+      // An error means that the receiver of the answer has closed the connection.
+      pipeline(gibibyte, response.writeHead(500), () => ended.resolve(socket?.bytesWritten ?? 0));
+    });
     expect(await post({ address })).toContain("the answer is longer than 1048576 bytes");
+    // What the buffers of both sockets hold was sent too.
+    expect(await ended.promise).toBeLessThan(64 * 1_048_576);
     expect(arrived).toHaveLength(1);
   });
 

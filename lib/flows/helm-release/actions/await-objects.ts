@@ -1,3 +1,4 @@
+import { helmGroup, ownerSelector } from "../../../api/names.ts";
 import { mayVanish } from "../../../apply/terminating.ts";
 import { Failure } from "../../../core/failure.ts";
 import { isJsonObject } from "../../../core/json.ts";
@@ -31,9 +32,10 @@ export async function awaitObjects(
   const { clock } = ctx.deps;
   const wait = waitFor("objects", carried, clock.now());
   const targets = objects.flatMap((object) => targetOf(object, waitsForJobs));
+  const labelSelector = ownerSelector({ ...ctx, labelGroup: helmGroup });
   const seen: Verdict[] = [];
   const look = async (): Promise<true | undefined> => {
-    const deps = { cluster: ctx.target, now: clock.now(), since: wait.since, rules: healthRules };
+    const deps = { cluster: ctx.target, now: clock.now(), since: wait.since, rules: healthRules, labelSelector };
     const now = verdict(await checkHealth(targets, deps, ctx.run.signal), { isFailFast: true });
     seen.push(now);
     return now.kind !== "waiting" || (await ctx.run.superseded()) ? true : undefined;

@@ -60,9 +60,11 @@ export interface HelmReleaseContext {
   readonly target: TargetCluster;
   /** The cluster of `spec.kubeConfig`; `closed`: not opened yet; undefined: it names none. */
   readonly remote: RemoteTarget | "closed" | undefined;
-  /** The status as it stands in the cluster after the last write. */
+  /** The status as this run has last written or noted it. */
   status(): HelmReleaseStatus;
-  /** Writes what differs. */
+  /** Changes the status without a request: the next write brings it to the cluster, at the latest that at the end of the run. */
+  note(status: HelmReleaseStatus): void;
+  /** Writes what differs from the status in the cluster. */
   write(status: HelmReleaseStatus): Promise<void>;
   record(event: EventToRecord): void;
   eventsSent(): Promise<void>;

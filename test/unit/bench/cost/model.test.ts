@@ -21,7 +21,7 @@ const quantityOf = (what: string, workload = one): number => {
 describe("the cost model", () => {
   test.each([
     { what: "Table, writes of runs and sweeps", quantity: 4_380 * 4 + 43_800 * 2 },
-    { what: "Table, reads of runs and sweeps", quantity: 4_380 * 1.5 + 43_800 * (4 + 8) },
+    { what: "Table, reads of runs and sweeps", quantity: 4_380 * 1.5 + 43_800 * (4 + 23) },
     { what: "Lambda, invocations", quantity: 4_380 + 2 * 43_800 },
     { what: "Queues, sent and deleted wake-ups and hints", quantity: 2 * (4_380 + 43_800) },
     { what: "Queues, groups of messages", quantity: 3 * (4_380 + 43_800) },
@@ -38,7 +38,7 @@ describe("the cost model", () => {
   });
 
   test("each request to a cluster is an event of its audit log, which costs nothing while it is not read", () => {
-    const requests = 4_380 * 6 + 43_800 * 7;
+    const requests = 4_380 * 6 + 43_800 * 18;
     expect(quantityOf("GuardDuty, EKS Protection", { ...one, guardDuty: 1 })).toBeCloseTo(requests, 6);
     expect(quantityOf("Audit log of the clusters", { ...one, auditLogs: 1 })).toBeCloseTo((requests * 1_500) / 1e9, 9);
     expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
@@ -121,4 +121,28 @@ test("docs/cost.md has the output of the model", async () => {
   const page = await readFile(join(import.meta.dirname, "../../../../docs/cost.md"), "utf8");
   const [, generated] = page.split("<!-- printed by node bench/cost/main.ts -->\n\n");
   expect(generated).toBe(`${printCost()}\n`);
+});
+
+test("the pages name the costs that the model calculates", async () => {
+  const page = async (name: string) =>
+    (await readFile(join(import.meta.dirname, "../../../..", name), "utf8")).replaceAll(/\s+/g, " ");
+  const [cost, deploy, readme] = await Promise.all(["docs/cost.md", "docs/deploy.md", "README.md"].map(page));
+  const bills = regions.map((region) => priced(linesOf(atRest, assumptions), prices[region]));
+  const [low, high] = bills.map(totalOf).toSorted((one, other) => one - other);
+  expect(deploy).toContain(`it costs ${low?.toFixed(1)} to ${high?.toFixed(1)} USD a month`);
+  expect(readme).toContain(`[about ${(Math.round((low ?? 0) * 2) / 2).toFixed(2)} USD a month]`);
+
+  const { memoryGb, requests, roundTripMs, waits } = assumptions;
+  /** What so many more milliseconds of these runs cost in a month. */
+  const more = (runs: number, ms: number) =>
+    `$${((runs * ms * memoryGb.reconcile * prices["us-east-1"].lambdaGbSecond.usd) / 1_000).toFixed(2)}`;
+  const unsaid = requests.unchanged.cluster - waits.unchanged.cluster;
+  expect(cost).toContain(`at rest would cost ${more(100 * 4_380, unsaid * roundTripMs.cluster)} more`);
+  // The look at the owner, the lease, its return and the state of the cluster come one after the other in any case.
+  const kinds = waits.clusterSweep.cluster - 1;
+  const saved = more(43_800, (kinds - 1) * (roundTripMs.cluster + roundTripMs.table));
+  expect(cost).toContain(`instead of one after the other (${saved} for each cluster)`);
+  const line = (what: string) => `($${bills[0]?.find((one) => one.what === what)?.usd.toFixed(2)})`;
+  expect(cost).toContain(`if an installation has one cluster ${line("Queues, groups of messages")}`);
+  expect(cost).toContain(`without a queue that is polled ${line("Queues, polling of the hints")}`);
 });

@@ -252,12 +252,12 @@ describe("an ArtifactGenerator", () => {
 });
 
 describe("a consumer of an ExternalArtifact", () => {
-  const consume = async (one: World, name: string) => {
+  const consume = async (one: World, name: string, namespace = one.namespace) => {
     const live = await one.get("ExternalArtifact", name);
     const artifact = await one.artifact(name);
     if (live === undefined || artifact === undefined) throw new Error("no artifact");
     const requests: string[] = [];
-    const source = { key: one.keyOf("ExternalArtifact", name), uid: live.metadata.uid, artifact };
+    const source = { key: one.keyOf("ExternalArtifact", name, namespace), uid: live.metadata.uid, artifact };
     const http = {
       async send({ url }: { readonly url: string }) {
         requests.push(url);
@@ -280,6 +280,14 @@ describe("a consumer of an ExternalArtifact", () => {
     const { bytes, requests } = await consume(one, "web");
     expect(bytes).toBe(one.stored.get((await one.artifact("web"))?.digest ?? ""));
     expect(requests).toEqual([]);
+  });
+
+  test("of the same name in another namespace gets nothing from the store: the file is downloaded from the address in its status", async () => {
+    const one = await ready();
+    const { digest = "", url = "" } = (await one.artifact("web")) ?? {};
+    const bytes = one.stored.get(digest) ?? new Uint8Array();
+    one.served.set(url, bytes);
+    expect(await consume(one, "web", `${one.namespace}-2`)).toEqual({ bytes, requests: [url] });
   });
 
   test("gets no artifact if the status names another artifact than the generator recorded, and downloads nothing", async () => {

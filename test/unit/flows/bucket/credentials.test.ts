@@ -38,6 +38,17 @@ describe("a generic Bucket", () => {
     expect(here.s3.logins.every((login) => login?.startsWith("AWS4-HMAC-SHA256 Credential=AKIA/"))).toBe(true);
   });
 
+  test("signs with the new keys from the next run on if its Secret is rotated", async () => {
+    const here = await open();
+    here.s3.accessKeyId = "AKIA";
+    here.secret("s3", keys);
+    expect(await readyOf(here, { secretRef })).toMatch(/^True /);
+    here.s3.accessKeyId = "AKIANEW";
+    expect(await readyOf(here, { secretRef })).toMatch(/^False .*Access Denied/);
+    here.secret("s3", { ...keys, accesskey: "AKIANEW" });
+    expect(await readyOf(here, { secretRef })).toMatch(/^True /);
+  });
+
   test("sends anonymous requests if it has no Secret", async () => {
     const here = await open();
     expect(await readyOf(here, {})).toMatch(/^True /);

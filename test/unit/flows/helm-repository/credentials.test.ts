@@ -17,6 +17,17 @@ describe("credentials of a HelmRepository", () => {
     expect(world.sent[0]?.headers).toEqual({ authorization });
   });
 
+  test("a rotated password is sent from the next run on", async () => {
+    const sent = async (password: string) => {
+      world.secret("login", { username: "ann", password });
+      world.helmRepository({ secretRef: { name: "login" } });
+      await world.runOnce();
+      const [, base64 = ""] = world.sent.at(-1)?.headers?.["authorization"]?.split(" ") ?? [];
+      return Buffer.from(base64, "base64").toString();
+    };
+    expect([await sent("old"), await sent("new")]).toEqual(["ann:old", "ann:new"]);
+  });
+
   test("certSecretRef takes precedence over the deprecated CA of secretRef", async () => {
     const [own, deprecated] = await Promise.all([pem("server.crt"), pem("amazon.crt")]);
     world.secret("tls", { "ca.crt": own });

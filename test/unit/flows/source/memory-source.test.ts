@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Condition, Conditions } from "../../../../lib/api/condition.ts";
@@ -180,6 +181,39 @@ describe("a kind of source in memory, defined in one file", () => {
     expect(status()).toMatchObject({ observedIgnore: "*.md" });
     // The setting left the content as it was: consumers were woken for the two revisions alone.
     expect(world.requested).toHaveLength(2);
+  });
+
+  /** What a run has written to the cluster, in order, if each event takes so many turns of the event loop. */
+  async function writtenWith(turnsOfEvent: number): Promise<readonly unknown[]> {
+    world.writes.length = 0;
+    await world.run("app", untilDeadline(), (deps) =>
+      flowOf({
+        ...deps,
+        home: {
+          ...deps.home,
+          create: async (...given) => {
+            for (let turn = 0; turn < turnsOfEvent; turn++) await setImmediate();
+            return deps.home.create(...given);
+          },
+        },
+      }),
+    );
+    const reasonOf = (body: unknown) => z.object({ reason: z.string() }).safeParse(body).data?.reason;
+    return world.writes.map(({ subresource, body }) => subresource ?? reasonOf(body));
+  }
+
+  test("that is unchanged writes its status without waiting for the event about it", async () => {
+    bucket();
+    await run();
+    world.annotate("app", { "reconcile.fluxcd.io/requestedAt": "now" });
+    expect(await writtenWith(50)).toEqual(["status", "ArtifactUpToDate"]);
+  });
+
+  test("that is new has its event before its status, which the next run takes as proof of the event", async () => {
+    bucket();
+    await run();
+    all.held.set("a", { version: "v2", files: { "a.yaml": "kind: Secret\n" } });
+    expect((await writtenWith(50)).slice(-2)).toEqual(["NewArtifact", "status"]);
   });
 
   test("fails and recovers like an OCIRepository", async () => {

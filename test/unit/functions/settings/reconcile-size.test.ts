@@ -1,5 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { neededFor, reconcileSize } from "../../../../functions/settings/reconcile-size.ts";
+import {
+  defaultBatchSize,
+  neededFor,
+  processPartsMiB,
+  reconcileSize,
+} from "../../../../functions/settings/reconcile-size.ts";
 import { moduleMemoryMiB } from "../../../../lib/engine/module-memory.ts";
 import { defaultArchiveLimits } from "../../../../lib/sources/archive/unpack.ts";
 import { defaultGitLimits } from "../../../../lib/sources/git/git-remote.ts";
@@ -45,5 +52,29 @@ describe("the size of a reconcile function", () => {
     { given: { tmpMiB: 100 }, fault: "reconcile.tmpMiB must be a whole number from 512 to 10240" },
   ])("that Lambda does not offer is refused: $given", ({ given, fault }) => {
     expect(reconcileSize(given)).toEqual({ faults: [fault] });
+  });
+
+  test("has in docs/limits.md and in the documentation of its property the numbers of the code", () => {
+    const root = join(import.meta.dirname, "../../../..");
+    const text = (file: string) => readFileSync(join(root, file), "utf8");
+    const [, section = ""] = /## A reconcile function\n(.*?)\n## /s.exec(text("docs/limits.md")) ?? [];
+    const [one, two] = [neededFor(1), neededFor(2)];
+    const rows = [...section.matchAll(/^\| .* \| (\d+) \|$/gm)].map(([, mebibytes]) => Number(mebibytes));
+    expect(rows).toEqual([...Object.values(processPartsMiB), two.memoryMiB - one.memoryMiB, one.tmpMiB]);
+    const told = (mebibytes: number) => mebibytes.toLocaleString("en-US");
+    const size = (batchSize: number) => {
+      const given = reconcileSize({ batchSize });
+      if ("faults" in given) throw new Error(given.faults.join());
+      return { needed: told(neededFor(batchSize).memoryMiB), memory: told(given.memoryMiB), tmp: told(given.tmpMiB) };
+    };
+    const [normal, ten] = [size(defaultBatchSize), size(10)];
+    const sentences = section.replaceAll(/\s+/g, " ");
+    expect(sentences).toContain(`(${defaultBatchSize} by default, 10 at most`);
+    expect(sentences).toContain(`The sum for two runs is ${normal.needed} MiB.`);
+    expect(sentences).toContain(`The default is the next multiple of 64: ${normal.memory} MiB`);
+    expect(sentences).toContain(
+      `For ten runs the sum is ${ten.needed} MiB and the default ${ten.memory} MiB, with ${ten.tmp} MiB of \`/tmp\``,
+    );
+    expect(text("infra/lib/sluice.ts")).toContain(`at the same time, 1 to 10; default: ${defaultBatchSize}.`);
   });
 });

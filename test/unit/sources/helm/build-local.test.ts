@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { maxAliasedBytes } from "../../../../lib/manifests/alias-bomb.ts";
 import { buildLocal, type ChartShape, findLocalChart } from "../../../../lib/sources/helm/build-local.ts";
 import { appChart, below, type Files, packed, sourceTree, unpacked } from "./charts.ts";
 
@@ -71,7 +72,7 @@ describe("a chart in the artifact of a source", () => {
     [
       "a missing values file",
       { valuesFiles: ["env/missing.yaml"] },
-      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml'); the artifact has the YAML files bad.yaml, list.yaml",
+      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml'); the artifact has the YAML files bad.yaml, bomb.yaml, list.yaml",
     ],
     [
       "a values file that is a list",
@@ -83,8 +84,15 @@ describe("a chart in the artifact of a source", () => {
       { valuesFiles: ["bad.yaml"] },
       "values files merge error: unmarshaling values from 'bad.yaml' failed: error converting YAML to JSON: yaml: line 2: ",
     ],
+    [
+      "a values file whose aliases expand to gigabytes",
+      { valuesFiles: ["bomb.yaml"] },
+      `values files merge error: unmarshaling values from 'bomb.yaml' failed: error converting YAML to JSON: yaml: line 18: its aliases expand to more than ${maxAliasedBytes} bytes`,
+    ],
   ] as const)("%s stops the build", async ([, shape, message], { signal }) => {
-    const files = { ...below("app", appChart), "list.yaml": "- a\n", "bad.yaml": "a: [\n" };
+    const doubled = Array.from({ length: 40 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]\n`);
+    const bomb = `a0: &a0 [x]\n${doubled.join("")}`;
+    const files = { ...below("app", appChart), "list.yaml": "- a\n", "bad.yaml": "a: [\n", "bomb.yaml": bomb };
     await expect(build(files, "app", shape, signal)).rejects.toMatchObject({
       reason: "ValuesFilesError",
       retry: "never",

@@ -130,7 +130,8 @@ describe("workloads", () => {
     await expect
       .poll(() => condition(`${apps}/deployments/a`, "Progressing"))
       .toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
-    expect(await statusOf(`${apps}/deployments/a`)).toMatchObject({ updatedReplicas: 1, readyReplicas: 2 });
+    // The new ReplicaSet counts its Pod after the Deployment has reported the fault.
+    await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ updatedReplicas: 1, readyReplicas: 2 });
     await merge(`${apps}/deployments/a`, { spec: { template: { metadata: { annotations: null } } } });
     await expect
       .poll(() => statusOf(`${apps}/deployments/a`))
