@@ -100,7 +100,10 @@ async function pushFailing(stage: Stage, host: GitHost): Promise<Report> {
     const file = join(folder, "deployment.yaml");
     const text = await readFile(file, "utf8");
     const simulated = "metadata:\n  annotations: { local.sluice.dev/simulate: fail-image=1.4.0 }";
-    await writeFile(file, text.replace("metadata:", simulated).replace("spec:", "spec:\n  progressDeadlineSeconds: 10"));
+    await writeFile(
+      file,
+      text.replace("metadata:", simulated).replace("spec:", "spec:\n  progressDeadlineSeconds: 10"),
+    );
   });
   const sound = await deliverHead(stage, host);
   await untilApplied(stage, sound.revision, sound.at, "gitrepositories");

@@ -191,6 +191,7 @@ test("docs/constructs.md names everything that a deployment may not drop from a 
     ...full,
     ...{ repositories: some, buckets: some, decryptionKeys: some, targets: some },
     ...{ notificationTargets: some, cloudWatchRegions: some, notifications: ["default"] },
+    ...{ retained: true, alarmEmails: { page: [], ticket: [] } },
   };
   const { clusters } = every;
   const none = { clusters, repositories: {}, decryptionKeys: {}, targets: {}, webhooks: [], admission: false };
