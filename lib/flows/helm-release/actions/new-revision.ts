@@ -17,7 +17,6 @@ import {
   planObjects,
   type RefusedObjects,
   shownInventory,
-  withNamespaceMend,
 } from "./apply-objects.ts";
 import { awaitObjects } from "./await-objects.ts";
 import { isPassing } from "./hook-object.ts";
@@ -160,7 +159,7 @@ async function begin(
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
     const isTaken = error.reason === "AlreadyExists";
     const mend = isTaken ? "; another client has stored it meanwhile: the next run goes on from what it finds" : "";
-    return unstored(withNamespaceMend(`create: failed to create: ${messageOf(error)}${mend}`));
+    return unstored(`create: failed to create: ${messageOf(error)}${mend}`);
   }
   const inventory = await shownInventory(prepared.record.observed, prepared.crds, attempt);
   const outcome = await carryOn(plan, stored, former, attempt, wait, planned);
