@@ -58,16 +58,4 @@ export const helmBadInputFaults: readonly FileFaults[] = [
       },
     ],
   },
-  {
-    file: "lib/flows/helm-release/actions/apply-objects.ts",
-    tests: ["test/e2e/helm-release/bad-state.test.ts"],
-    faults: [
-      {
-        what: "a namespace that is missing is not said to be created again",
-        find: "`${message}; create this namespace again` : message",
-        replace: "message : message",
-        named: "a namespace that is deleted under a release",
-      },
-    ],
-  },
 ];

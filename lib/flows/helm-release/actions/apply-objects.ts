@@ -80,14 +80,9 @@ function refusedByPlan({ objects, prunes }: PlanRefused, isUpgrade: boolean): Re
     const gvk = `${group === "" ? "" : group}/${version}, Kind=${kind}`;
     const mend = isImmutable(error) ? `; ${helmReleaseStyle.toRecreate}` : "";
     const text = `server-side apply failed for object ${namespace}/${name} ${gvk}: ${error.message}${mend}`;
-    return isUpgrade ? withNamespaceMend(`failed to create resource: ${text}`) : text;
+    return isUpgrade ? `failed to create resource: ${text}` : text;
   });
   return { kind: "refused", isBuild: isForbidden && prunes.length === 0, message: [...lines, ...prunes].join("; ") };
-}
-
-/** The message of an upgrade, with the mend if it ends with a namespace that is missing: only an install creates one. */
-function withNamespaceMend(message: string): string {
-  return /namespaces "[^"]+" not found$/.test(message) ? `${message}; create this namespace again` : message;
 }
 
 /**
