@@ -60,7 +60,7 @@ function auditPart(): string {
   return [
     "## The cluster's audit log and GuardDuty",
     wrapped(
-      `Each request of Sluice to a cluster is an event of its audit log: ${count(clusterRequests(atRest, assumptions))} a month at rest, as above. Both readers of that log are off in a new cluster, and bill its owner where they are on: CloudWatch by the GB, and GuardDuty's EKS Protection by the event. That is ${more.map((usd, index) => `${dollars(usd)} a month more in ${regions[index]}`).join(" and ")}, so that all is ${bills.map((lines) => dollars(totalOf(lines))).join(" and ")}. A longer interval makes it less.`,
+      `Each request of Sluice to a cluster is an event of its audit log: ${count(clusterRequests(atRest, assumptions))} a month at rest, as above. Both readers of that log are off in a new cluster, and bill its owner where they are on: CloudWatch by the GB, and GuardDuty's EKS Protection by the event. That is ${more.map((usd, index) => `${dollars(usd)} a month more in ${regions[index]}`).join(" and ")}, so the whole bill is ${bills.map((lines) => dollars(totalOf(lines))).join(" and ")}. A longer interval makes it less.`,
     ),
     onlyLines(bills, ["Audit log of the clusters", "GuardDuty, EKS Protection"]),
   ].join("\n\n");

@@ -116,7 +116,7 @@ export const alarmRows = {
     severity: "page",
     query: "ClusterUnreachable",
     source: { of: "sluice", metric: "ClusterUnreachable" },
-    says: "A cluster has not answered three sweeps in a row, one a minute; its runs wait.",
+    says: "A cluster has not answered three sweeps in a row, one a minute. Its runs wait, unless it still answers small reads.",
     mend: "The query names the cluster and the reason: its endpoint, its access entry or its network.",
   },
   ObjectNotReady: {

@@ -112,7 +112,16 @@ const names = [
 
 /** What an app of one's own can set, and cdk.json cannot. */
 const onlyInApps = [
-  ...["encryptionKey", "logRetention", "logLevel", "permissionsBoundary", "tags", "maxConcurrency", "reconcile"],
+  ...[
+    "encryptionKey",
+    "logEncryptionKey",
+    "logRetention",
+    "logLevel",
+    "permissionsBoundary",
+    "tags",
+    "maxConcurrency",
+    "reconcile",
+  ],
   ...["pushesFrom", "breakGlassPrincipals", "pushToApplied", "dashboard", "budget"],
 ];
 

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { expect, test } from "vitest";
@@ -62,7 +63,8 @@ const opened = ({ Resources }) =>
     Type === "AWS::EC2::SecurityGroupIngress" && typeof Properties.GroupId === "string" ? [Properties.GroupId] : [],
   );
 console.log(JSON.stringify(app.synth().stacks.map(({ stackName, template }) => [stackName, opened(template)])));`;
-  const env = { PATH: process.env["PATH"] ?? "", AWS_EC2_METADATA_DISABLED: "true" };
+  // The CDK leaves its assembly in the temporary folder; that of these tests is removed.
+  const env = { PATH: process.env["PATH"] ?? "", AWS_EC2_METADATA_DISABLED: "true", TMPDIR: tmpdir() };
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", app], {
     cwd: infra,
     env,

@@ -208,8 +208,8 @@ async function removeNamed(
     await cluster.delete(ref, { uid, propagation: "Background" }, signal);
     deleted.push({ ref, uid });
   }
-  const giveUpAt = clock.monotonic() + goneWithinMs;
   for (const { ref, uid } of deleted) {
+    const giveUpAt = clock.monotonic() + goneWithinMs;
     while ((await cluster.get(ref, signal))?.metadata.uid === uid) {
       if (clock.monotonic() >= giveUpAt) {
         throw new Error(

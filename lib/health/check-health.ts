@@ -119,7 +119,7 @@ async function judgeByRule(
   return observed.map((health) => judged.get(refKey(health.ref)) ?? health);
 }
 
-/** Several targets of a kind by one request; undefined if listing is forbidden, so that each is read by itself. */
+/** Several targets of a kind by one request; undefined if the API server answers with an error: then each is read by itself. */
 async function listByKey(
   { group, version, kind, namespace }: VersionedRef,
   labelSelector: string,
@@ -131,7 +131,7 @@ async function listByKey(
     const objects = await cluster.list({ group, version, kind, labelSelector, ...within }, signal);
     return new Map(objects.map((object) => [refKey(refOf(object)), object]));
   } catch (error) {
-    if (error instanceof ApiError && error.reason === "Forbidden") return undefined;
+    if (error instanceof ApiError && error.code > 0) return undefined;
     throw error;
   }
 }

@@ -46,6 +46,14 @@ function explaining(refused: RefusedValues): (line: string, within: readonly str
   const leaves = valueLeaves(merged, layers);
   const hasSecrets = keepsFormer || layers.some(isSecret);
   const hidesPaths = layers.some((layer, place) => isSecret(layer) && setsElsewhere(layer, place, leaves));
+  const secret = leaves.filter((leaf) =>
+    leaf.layers.some((place) => layers[place] !== undefined && isSecret(layers[place])),
+  );
+  /** Whether a Secret sets a value at this path of any subchart. */
+  const mayBeOf = (tokens: readonly string[]): boolean => {
+    const path = `.${pathTo(tokens, {})}`;
+    return secret.some((leaf) => `.${leaf.path}`.includes(path));
+  };
   return (line, within) => {
     const [, indent = "", pointer, text = ""] = /^( *)- at '((?:[^'\\]|\\.)*)': (.*)$/.exec(line) ?? [];
     if (pointer === undefined) return hasSecrets && !isAboutNoValue.test(line) ? [] : [line];
@@ -53,7 +61,9 @@ function explaining(refused: RefusedValues): (line: string, within: readonly str
     // Helm copies global values into each subchart.
     const whole = at && (at[0] === "global" ? at : [...within, ...at]);
     const origins = whole === undefined ? [] : originsOf(whole, text, leaves, refused);
-    const isHidden = hasSecrets && (origins.length === 0 || origins.some(isSecret));
+    // Helm names a subchart without those above it, so a line about one may be about another of the same name.
+    const isUnsure = keepsFormer || (at !== undefined && mayBeOf(at));
+    const isHidden = hasSecrets && (isUnsure || origins.length === 0 || origins.some(isSecret));
     const shownPath = isHidden && hidesPaths ? hiddenValue : pointer;
     const shownText = isHidden ? withoutValue(text, hidesPaths) : text;
     const from = isAboutOthers.test(text) ? "" : ` (from ${namesOf(origins, namespace, keepsFormer)})`;

@@ -13,8 +13,14 @@ export const helmBadInputFaults: readonly FileFaults[] = [
       },
       {
         what: "a message about a schema quotes a value of unknown origin beside a Secret",
-        find: "const isHidden = hasSecrets && (origins.length === 0 || origins.some(isSecret));",
-        replace: "const isHidden = hasSecrets && origins.some(isSecret);",
+        find: "isUnsure || origins.length === 0 || origins.some(isSecret)",
+        replace: "isUnsure || origins.some(isSecret)",
+      },
+      {
+        what: "a message about a subchart quotes the value of a Secret for another one of the same name",
+        find: "keepsFormer || (at !== undefined && mayBeOf(at))",
+        replace: "keepsFormer",
+        named: "for a subchart",
       },
       {
         what: "global values are looked up below the subchart",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isTrue } from "../../api/condition.ts";
 import type { Artifact, SourceSpec } from "../../api/source.ts";
+import { allEnded } from "../../core/concurrency.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, type Failure, outcomeOfWait } from "../../core/failure.ts";
@@ -49,7 +50,7 @@ export async function reportStored(
   const recorded = recordStored(resolved, pulled, isTold ? artifact : undefined, ctx);
   // Before the status, which the next run takes as proof that it was sent. No run depends on the event that nothing has changed.
   if (isTold) await recorded;
-  await Promise.all([
+  await allEnded([
     recorded,
     ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored)),
   ]);

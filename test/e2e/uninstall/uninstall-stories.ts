@@ -72,10 +72,10 @@ export function uninstallStories(
     let cluster: Cluster;
     let worlds = 0;
     const skipping = skippingClock();
-    // The pause settles at once; that the server's garbage collector has done its work is waited for.
+    // The pause settles at once; that the server's garbage collector has done its work is waited for, with delays of up to 2 s.
     const clock = {
       ...skipping,
-      sleep: (ms: number, stop: AbortSignal) => (ms > 1_000 ? skipping : systemClock).sleep(ms, stop),
+      sleep: (ms: number, stop: AbortSignal) => (ms > 2_000 ? skipping : systemClock).sleep(ms, stop),
     };
     const deps = () => ({ cluster, clock, kinds: definedKinds, report: () => {} });
     beforeAll(async () => {

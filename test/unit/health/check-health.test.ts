@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { type LiveObject, refOf } from "../../../lib/core/manifest.ts";
 import { refKey } from "../../../lib/core/object-ref.ts";
-import type { ListQuery } from "../../../lib/core/ports/cluster.ts";
+import { ApiError, type ListQuery } from "../../../lib/core/ports/cluster.ts";
 import { checkHealth, verdict } from "../../../lib/health/check-health.ts";
 import type { HealthRules } from "../../../lib/health/health-rules.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
@@ -16,7 +16,7 @@ function object(kind: string, namespace: string, name: string, more: JsonObject 
 }
 
 /** An API server with these objects, which answers what its queries name and nothing else. */
-function clusterWith(objects: readonly LiveObject[]) {
+function clusterWith(objects: readonly LiveObject[], listed: () => void = () => undefined) {
   const calls: string[] = [];
   const matches = ({ kind, namespace, labelSelector = "" }: ListQuery, one: LiveObject): boolean =>
     one.kind === kind &&
@@ -33,6 +33,7 @@ function clusterWith(objects: readonly LiveObject[]) {
     },
     list: async (query: ListQuery) => {
       calls.push(`list ${query.kind}/${query.namespace ?? ""} ${query.labelSelector ?? ""}`);
+      listed();
       return objects.filter((one) => matches(query, one));
     },
   };
@@ -85,6 +86,23 @@ describe("the health of several objects", () => {
     const told = await check([...maps.slice(1, 3), object("ConfigMap", "a", "unlabelled")], "owner=app");
     expect(told.map(({ status }) => status)).toEqual(["Current", "Current", "Current"]);
     expect(calls).toEqual(["list ConfigMap/a owner=app", "get ConfigMap/a/unlabelled"]);
+  });
+
+  test.each([
+    [403, "Forbidden"],
+    [500, "InternalError"],
+  ] as const)("is read one by one if the API server answers a list with %s", async (code, reason) => {
+    const { check } = clusterWith(maps, () => {
+      throw new ApiError({ code, reason, message: "not today" });
+    });
+    expect((await check(maps, "owner=app")).map(({ status }) => status)).toEqual(maps.map(() => "Current"));
+  });
+
+  test("is not known while no answer comes to a list", async () => {
+    const { check } = clusterWith(maps, () => {
+      throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
+    });
+    await expect(check(maps, "owner=app")).rejects.toThrow("no answer");
   });
 });
 

@@ -120,6 +120,18 @@ describe("a value of a Secret that does not fit the schema", () => {
     ]);
   });
 
+  test("is not quoted for a subchart of a subchart, whose name is also that of another one", () => {
+    const layers = [secret({ app: { redis: { auth: "hunter2" } } }), inline({ redis: { auth: "sound" } })];
+    const [, line] = explained(["redis:", "- at '/auth': 'hunter2' does not match pattern 'x'"], layers);
+    expect(line).toContain("- at '/auth': ***** does not match pattern 'x'");
+  });
+
+  test("is not quoted for a subchart that has the name of its chart", () => {
+    const layers = [secret({ app: { auth: "hunter2" } }), inline({ auth: "sound" })];
+    const [line] = explained(["- at '/auth': 'hunter2' does not match pattern 'x'"], layers);
+    expect(line).toContain("- at '/auth': ***** does not match pattern 'x'");
+  });
+
   test("hides nothing of the other values", () => {
     const layers = [secret({ password: "hunter2" }), inline({ color: "red" })];
     expect(explained(["- at '/color': 'red' does not match pattern 'x'"], layers)).toEqual([

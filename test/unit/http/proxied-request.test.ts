@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { createServer as createTcpServer } from "node:net";
+import { createServer as createTcpServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
 import type { HttpRequest } from "../../../lib/core/ports/http.ts";
@@ -44,14 +44,20 @@ test("an HTTP proxy gets a plain HTTP request itself, with the full URL", async 
 });
 
 test.each(["http:", "https:"])("a proxy that never answers ends a request to %s with its timeout", async (scheme) => {
-  const silent = createTcpServer((socket) => socket.resume());
-  const proxy = { url: new URL(`http://127.0.0.1:${await portOnLoopback(silent)}`), ...login };
-  const request = { ...bounds, url: `${scheme}//registry.example.com/v2/`, proxy, timeoutMs: 50 };
-  await expect(http.send(request, never)).rejects.toMatchObject({
-    reason: "timeout",
-    message: expect.stringMatching(/^GET https?:\/\/registry.example.com\/v2\/: no answer within 50 ms$/),
-  });
-  silent.close();
+  const opened: Socket[] = [];
+  const silent = createTcpServer((socket) => opened.push(socket.resume()));
+  try {
+    const proxy = { url: new URL(`http://127.0.0.1:${await portOnLoopback(silent)}`), ...login };
+    const request = { ...bounds, url: `${scheme}//registry.example.com/v2/`, proxy, timeoutMs: 1_000 };
+    await expect(http.send(request, never)).rejects.toMatchObject({
+      reason: "timeout",
+      message: expect.stringMatching(/^GET https?:\/\/registry.example.com\/v2\/: no answer within 1000 ms$/),
+    });
+    expect(opened).toHaveLength(1);
+  } finally {
+    for (const socket of opened) socket.destroy();
+    silent.close();
+  }
 });
 
 test.each(["http://git.example.com/new", "http://mirror.example.com/new"])(

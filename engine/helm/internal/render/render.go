@@ -142,30 +142,38 @@ func enabled(ask Chart, archive []byte, former *release.Release) (*chart.Chart, 
 		}
 		config, chrt.Values = util.CoalesceTables(config, former.Config), old
 	}
+	absentIn := absentDependencies(chrt)
 	if err := chartutil.ProcessDependencies(chrt, config); err != nil {
 		return nil, nil, fmt.Errorf("chart dependencies processing failed: %w", err)
 	}
-	if absent := absentDependencies(chrt, ""); len(absent) > 0 {
+	if absent := absentIn(chrt); len(absent) > 0 {
 		return nil, nil, fmt.Errorf("found in Chart.yaml, but missing in charts/ directory: %s; "+
 			"run helm dependency build before the chart is packaged, or disable the dependency by its condition or tags", strings.Join(absent, ", "))
 	}
 	return chrt, config, nil
 }
 
-// absentDependencies names the enabled dependencies of a chart and its subcharts that are not in charts/, as Helm's commands do
-// before they act. Without them a release would be made of a part of the chart, and an upgrade would delete the rest.
-func absentDependencies(chrt *chart.Chart, path string) []string {
-	var absent []string
+// absentDependencies looks, as Helm's commands do before they act, which dependencies that a chart names are not in charts/; not
+// those of its subcharts, which may use what the chart above brings. The answer names those that are still wanted once values have
+// disabled others. Without them a release would be made of a part of the chart, and an upgrade would delete the rest.
+func absentDependencies(chrt *chart.Chart) func(*chart.Chart) []string {
+	// By the entry itself: its name becomes its alias.
+	names := map[*chart.Dependency]string{}
 	for _, wanted := range chrt.Metadata.Dependencies {
 		isIt := func(each *chart.Chart) bool { return each.Name() == wanted.Name }
 		if wanted != nil && !slices.ContainsFunc(chrt.Dependencies(), isIt) {
-			absent = append(absent, path+wanted.Name)
+			names[wanted] = wanted.Name
 		}
 	}
-	for _, each := range chrt.Dependencies() {
-		absent = append(absent, absentDependencies(each, path+each.Name()+"/")...)
+	return func(enabled *chart.Chart) []string {
+		var absent []string
+		for _, wanted := range enabled.Metadata.Dependencies {
+			if name, isAbsent := names[wanted]; isAbsent {
+				absent = append(absent, name)
+			}
+		}
+		return absent
 	}
-	return absent
 }
 
 // Reused digests the values of a release that is made of the former one, as they are once its record is read again.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
 func TestASchemaThatIsElsewhereIsRefusedWithoutWordsOfTheNetwork(t *testing.T) {
@@ -21,22 +22,22 @@ func TestASchemaThatIsElsewhereIsRefusedWithoutWordsOfTheNetwork(t *testing.T) {
 	}
 }
 
-func TestTheDependenciesThatAreNotInChartsAreNamedWithTheirPath(t *testing.T) {
-	of := func(name string, wanted ...string) *chart.Chart {
-		made := &chart.Chart{Metadata: &chart.Metadata{Name: name}}
-		for _, each := range wanted {
-			made.Metadata.Dependencies = append(made.Metadata.Dependencies, &chart.Dependency{Name: each})
-		}
-		return made
+func TestTheEnabledDependenciesThatAreNotInChartsAreNamed(t *testing.T) {
+	of := func(name string, wanted ...*chart.Dependency) *chart.Chart {
+		return &chart.Chart{Metadata: &chart.Metadata{Name: name, Version: "1.0.0", APIVersion: "v2", Dependencies: wanted}}
 	}
-	whole, sub := of("app", "redis", "db"), of("db", "backup")
-	whole.AddDependency(sub)
-	if got := absentDependencies(whole, ""); !slices.Equal(got, []string{"redis", "db/backup"}) {
-		t.Error(got)
+	named := func(name, condition, alias string) *chart.Dependency {
+		return &chart.Dependency{Name: name, Version: "1.0.0", Condition: condition, Alias: alias}
 	}
-	sub.AddDependency(of("backup"))
-	whole.AddDependency(of("redis"))
-	if got := absentDependencies(whole, ""); len(got) > 0 {
+	// A subchart may use what the chart above brings.
+	subchart := of("db", named("common", "", ""))
+	whole := of("app", named("redis", "", "cache"), named("db", "", "store"), named("off", "off.enabled", ""))
+	whole.AddDependency(subchart)
+	absentIn := absentDependencies(whole)
+	if err := chartutil.ProcessDependencies(whole, map[string]any{"off": map[string]any{"enabled": false}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := absentIn(whole); !slices.Equal(got, []string{"redis"}) {
 		t.Error(got)
 	}
 }
