@@ -5,4 +5,6 @@ import { setFlagsFromString } from "node:v8";
 // beside that, the V8 of Node 24 aborts the process at times: "Check failed: jit_page_->allocations_.erase(addr) == 1" below
 // Runtime_TierUpWasmToJSWrapper (https://github.com/nodejs/node/issues/64500). Builds take the same time either way.
 const mostCalls = 2 ** 31 - 1;
-setFlagsFromString(`--wasm-wrapper-tiering-budget=${mostCalls}`);
+// The command line also runs on older versions of Node, whose V8 may not know the flag and would say so on stderr.
+const major = Number(process.versions.node.split(".", 1)[0]);
+if (major >= 24) setFlagsFromString(`--wasm-wrapper-tiering-budget=${mostCalls}`);
