@@ -24,7 +24,7 @@ const Granted = z.object({
   admission: z.boolean(),
   /** Whether table and bucket outlive the stack. Unset in documents of former releases. */
   retained: z.boolean().exactOptional(),
-  /** Who gets alarms by email, by severity. Unset if nobody does, and in documents of former releases. */
+  /** The email addresses that get alarms, by severity. Unset if there are none, and in documents of former releases. */
   alarmEmails: z.object({ page: z.array(z.string()), ticket: z.array(z.string()) }).exactOptional(),
 });
 export type Granted = z.infer<typeof Granted>;

@@ -34,7 +34,7 @@ function written(value: GoValue): string {
   return `{${fields}}`;
 }
 
-/** The order of their UTF-8: that of UTF-16, but for surrogates. */
+/** Sorted by the bytes of their UTF-8, as in Go. The order of UTF-16 is the same unless a key has surrogates. */
 function sortedByBytes(keys: readonly string[]): readonly string[] {
   if (!keys.some((key) => /[\ud800-\udfff]/.test(key))) return keys.toSorted();
   return keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

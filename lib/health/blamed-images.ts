@@ -19,7 +19,7 @@ export interface BlamedImage {
   readonly why: string;
 }
 
-/** More unhealthy objects than these have a common cause that is no image. */
+/** If more objects are unhealthy, they probably share a cause, such as a node, and no image is blamed. */
 export const maxBlamedObjects = 10;
 
 /** A container that has ended so often fails by itself: a single end may be the node's. */

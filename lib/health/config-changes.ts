@@ -45,7 +45,7 @@ function lastWrite({ metadata: { creationTimestamp, managedFields = [] } }: Part
   return writes.length === 0 || times.some((time) => Number.isNaN(time)) ? undefined : Math.max(...times);
 }
 
-/** Each once, wherever they are named: volumes, also projected ones, `env` and `envFrom`. */
+/** The ConfigMaps and Secrets that a Pod spec names in its volumes (also projected ones), `env` and `envFrom`, without duplicates. */
 function configObjects(podSpec: unknown): readonly ConfigObject[] {
   const found = new Map<string, ConfigObject>();
   const add = (kind: ConfigObject["kind"], name: unknown): void => {

@@ -51,8 +51,9 @@ function explaining(refused: RefusedValues): (line: string, within: readonly str
   );
   /** Whether a Secret sets a value at this path of any subchart. */
   const mayBeOf = (tokens: readonly string[]): boolean => {
+    // Without values to look at, an index is written as a key.
     const path = `.${pathTo(tokens, {})}`;
-    return secret.some((leaf) => `.${leaf.path}`.includes(path));
+    return secret.some((leaf) => `.${leaf.path.replaceAll(/\[(\d+)\]/g, ".$1")}`.includes(path));
   };
   return (line, within) => {
     const [, indent = "", pointer, text = ""] = /^( *)- at '((?:[^'\\]|\\.)*)': (.*)$/.exec(line) ?? [];

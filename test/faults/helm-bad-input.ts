@@ -23,6 +23,12 @@ export const helmBadInputFaults: readonly FileFaults[] = [
         named: "for a subchart",
       },
       {
+        what: "a message about a list of a subchart quotes the value of a Secret for another one of the same name",
+        find: '.replaceAll(/\\[(\\d+)\\]/g, ".$1")',
+        replace: "",
+        named: "for an item of a list",
+      },
+      {
         what: "global values are looked up below the subchart",
         find: 'at && (at[0] === "global" ? at : [...within, ...at])',
         replace: "at && [...within, ...at]",
@@ -57,7 +63,7 @@ export const helmBadInputFaults: readonly FileFaults[] = [
     tests: ["test/e2e/helm-release/unchanged-run.test.ts"],
     faults: [
       {
-        what: "each wait for a hook writes the status anew",
+        what: "each run that waits for a hook writes the status again",
         find: "if (pass?.wait !== undefined && pass.generation === ctx.generation) return;",
         replace: "if (pass?.wait !== undefined && pass.generation !== ctx.generation) return;",
         named: "releases whose hooks take 60 s",

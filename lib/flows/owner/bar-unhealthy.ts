@@ -28,9 +28,9 @@ interface BarringClusters {
 }
 
 /**
- * Bars the images that are why these objects are not healthy, in the ImagePolicies of the owner's namespace that ask for it: whoever may
- * create the owner there may edit them there. The policies see their changed annotation, and choose the next image. Nothing depends on
- * it: a policy that cannot be written is named, and the next failed health check tries again.
+ * Bars the images that make these objects unhealthy. It writes to the ImagePolicies of the owner's namespace that have the annotation
+ * `sluice.dev/bar-unhealthy`. Each policy then chooses its next image. If a policy cannot be written, the answer names it, and the next
+ * failed health check tries again.
  *
  * @returns a line for each policy and image, the same when it is found barred already
  */

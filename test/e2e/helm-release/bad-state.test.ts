@@ -84,7 +84,7 @@ describe("a Secret of values that changes during a run", () => {
     expect(await scene.revisions()).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
-  test("ends the wait for a hook: the release is made anew with the present values", async () => {
+  test("ends the wait for a hook, and the next action uses the changed values", async () => {
     const scene = await published({ a: configMap("{{ .Values.color }}"), hook: hook("pre-install,pre-upgrade") });
     await set(scene, "blue");
     await scene.release({ valuesFrom });

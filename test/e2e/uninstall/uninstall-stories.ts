@@ -72,7 +72,8 @@ export function uninstallStories(
     let cluster: Cluster;
     let worlds = 0;
     const skipping = skippingClock();
-    // The pause settles at once; that the server's garbage collector has done its work is waited for, with delays of up to 2 s.
+    // Skips only the wait of 5 s or more until the pause counts. The polls for the garbage collector, at most 2 s apart (`maxPollMs`),
+    // stay real: the collector of a real server works in real time.
     const clock = {
       ...skipping,
       sleep: (ms: number, stop: AbortSignal) => (ms > 2_000 ? skipping : systemClock).sleep(ms, stop),

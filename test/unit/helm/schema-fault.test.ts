@@ -126,6 +126,12 @@ describe("a value of a Secret that does not fit the schema", () => {
     expect(line).toContain("- at '/auth': ***** does not match pattern 'x'");
   });
 
+  test("is not quoted for an item of a list of such a subchart", () => {
+    const layers = [secret({ app: { redis: { hosts: ["hunter2"] } } }), inline({ redis: { hosts: ["sound"] } })];
+    const [, line] = explained(["redis:", "- at '/hosts/0': 'hunter2' does not match pattern 'x'"], layers);
+    expect(line).toContain("- at '/hosts/0': ***** does not match pattern 'x'");
+  });
+
   test("is not quoted for a subchart that has the name of its chart", () => {
     const layers = [secret({ app: { auth: "hunter2" } }), inline({ auth: "sound" })];
     const [line] = explained(["- at '/auth': 'hunter2' does not match pattern 'x'"], layers);
