@@ -120,11 +120,15 @@ export function transport(config: ClusterConfig, budget: AnswerBudget, network?:
     send: (exchange, signal) =>
       explained(exchange, signal, async (limit) => {
         const response = await begin(exchange, false, limit);
+        const text = await readText(response, answer, arriving);
         return {
           status: response.statusCode ?? 0,
-          headers: response.headers,
+          // Node parses them when they are asked for, and hardly any answer is asked.
+          get headers() {
+            return response.headers;
+          },
           rawHeaders: response.rawHeaders,
-          text: await readText(response, answer, arriving),
+          text,
         };
       }),
     async open(exchange, signal) {
@@ -185,13 +189,17 @@ function readText(response: IncomingMessage, maxBytes: number, arriving: Held): 
       response.destroy(new AnswerTooLong(`its answers of the same moment are longer than ${arriving.max} bytes`));
     else chunks.push(chunk);
   });
+  let isWhole = false;
   response.on("end", () => {
-    resolve(Buffer.concat(chunks, bytes).toString("utf8"));
+    isWhole = true;
+    const [first] = chunks;
+    resolve((first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes)).toString("utf8"));
   });
   response.on("error", reject);
   response.on("close", () => {
     arriving.bytes -= bytes;
-    reject(new Error("the connection was closed before the answer was complete"));
+    // An error takes longer to make than a short answer to read.
+    if (!isWhole) reject(new Error("the connection was closed before the answer was complete"));
   });
   return promise;
 }
