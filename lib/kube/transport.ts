@@ -120,15 +120,11 @@ export function transport(config: ClusterConfig, budget: AnswerBudget, network?:
     send: (exchange, signal) =>
       explained(exchange, signal, async (limit) => {
         const response = await begin(exchange, false, limit);
-        const text = await readText(response, answer, arriving);
         return {
           status: response.statusCode ?? 0,
-          // Node parses them when they are asked for, and hardly any answer is asked.
-          get headers() {
-            return response.headers;
-          },
+          headers: response.headers,
           rawHeaders: response.rawHeaders,
-          text,
+          text: await readText(response, answer, arriving),
         };
       }),
     async open(exchange, signal) {
