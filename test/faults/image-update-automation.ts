@@ -7,6 +7,18 @@ const sources = [`${folder}/source.test.ts`];
 
 export const imageUpdateAutomationFaults: readonly FileFaults[] = [
   {
+    file: "lib/image/commit-message.ts",
+    tests: ["test/unit/image/commit-message.test.ts"],
+    faults: [
+      {
+        what: "a commit message shows the old value of a marker in a Secret",
+        find: 'if (object.kind !== "Secret") return { object, changes };',
+        replace: 'if (object.kind !== "Secrets") return { object, changes };',
+        named: "the old value of a marker in a Secret",
+      },
+    ],
+  },
+  {
     file: "lib/flows/image-update-automation/push-changes.ts",
     tests: runs,
     faults: [
