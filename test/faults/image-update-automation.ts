@@ -68,6 +68,12 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
     tests: runs,
     faults: [
       {
+        what: "a repository that is too large is not cloned without the files outside of the path",
+        find: 'if (folder === "") throw withMend(error);',
+        replace: 'if (folder !== "/") throw withMend(error);',
+        tests: [`${folder}/large-repository.test.ts`],
+      },
+      {
         what: "an existing push branch is created again from the checked-out branch",
         find: "const existing = isSwitched ? listed.find(({ name }) => name === heads + branch)?.oid : undefined;",
         replace: "const existing = isSwitched ? undefined : undefined;",
