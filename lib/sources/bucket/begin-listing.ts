@@ -22,9 +22,10 @@ export async function beginListing(
   const pages = store.list(prefix, phase)[Symbol.asyncIterator]();
   const begun: (readonly ListedObject[])[] = [];
   const take = async (): Promise<boolean> => {
-    const { done = false, value } = await pages.next();
-    if (!done) begun.push(value);
-    return !done;
+    const next = await pages.next();
+    if (next.done === true) return false;
+    begun.push(next.value);
+    return true;
   };
   try {
     await take();
@@ -40,19 +41,17 @@ export async function beginListing(
   } catch (error) {
     if (!(error instanceof BucketFault)) throw error;
     // The listing has failed, whatever the file holds.
-    return { mayHaveIgnoreFile: false, list: () => failing(error) };
+    return { mayHaveIgnoreFile: false, list: () => rest(begun, pages, error) };
   }
-}
-
-async function* failing(error: BucketFault): AsyncGenerator<never, void, undefined> {
-  throw error;
 }
 
 async function* rest(
   begun: (readonly ListedObject[])[],
   pages: AsyncIterator<readonly ListedObject[]>,
+  failure?: BucketFault,
 ): AsyncGenerator<readonly ListedObject[], void, undefined> {
   // Emptied, so that a page that was read is not in memory while the others come.
   for (let page = begun.shift(); page !== undefined; page = begun.shift()) yield page;
+  if (failure !== undefined) throw failure;
   for (let next = await pages.next(); next.done !== true; next = await pages.next()) yield next.value;
 }
