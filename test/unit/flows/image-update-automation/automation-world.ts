@@ -147,7 +147,7 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     metrics: recordedMetrics(),
     subscriptions: killable("subscriptions", subscriptions, ["subscribe"]),
     requests: { request: unexpected },
-    artifacts: { put: unexpected, get: unexpected },
+    artifacts: { put: unexpected, get: unexpected, has: unexpected },
     records: sqliteArtifactRecords(database),
     jitter: () => 0.9,
     timing: defaultTiming,
