@@ -362,6 +362,7 @@ async function finish(
   const mark: AttemptMark = {
     ...{ owner: ctx.owner.uid, action: plan.action, generation: ctx.generation, token },
     ended: record.observed.digest,
+    attempted: { ociDigest: plan.ociDigest, configDigest: attempt.configDigest },
   };
   return store.update(stored, record, mark, ctx.run.signal);
 }
