@@ -166,7 +166,7 @@ describe("sluice diff helmrelease", () => {
     await preserving(false);
     const { out } = await diff(sized("large"), "kept");
     expect(out.split("\n").slice(1, 3)).toEqual([
-      '    ~ /data/color: "*****" → "blue"',
+      '    ~ /data/color: "red" → "blue"',
       '    ~ /data/size: "small" → "large"',
     ]);
   });
