@@ -76,15 +76,21 @@ async function measure(peer: Peer): Promise<Measured> {
   await chartSource(peer, "hooked", hookedChart);
   const all = (each: (name: string) => Promise<unknown>) => Promise.all(names.map(each));
   const rest = () => systemClock.sleep(restMs, AbortSignal.timeout(patienceMs));
-  const first = await costOf(peer, async () => {
-    await applyRelease(peer, "first", "small", {});
-    await until(peer, "HelmRelease", "first", (live) => isReadyWith(parseHelmRelease(live), 1));
-  });
+  /** One release of this chart, until it is installed. */
+  const one = (name: string, chart: string) =>
+    costOf(peer, async () => {
+      await applyRelease(peer, name, chart, {});
+      await until(peer, "HelmRelease", name, (live) => isReadyWith(parseHelmRelease(live), 1));
+    });
+  /** All 50 with this value, until they are at this revision. */
+  const released = (greeting: string, revision: number) =>
+    costOf(peer, async () => {
+      await all((name) => applyRelease(peer, name, "small", { greeting }));
+      await untilAll(peer, (release) => isReadyWith(release, revision));
+    });
+  const first = await one("first", "small");
   await rest();
-  const install = await costOf(peer, async () => {
-    await all((name) => applyRelease(peer, name, "small", { greeting: "hello" }));
-    await untilAll(peer, (release) => isReadyWith(release, 1));
-  });
+  const install = await released("hello", 1);
   await rest();
   const unchanged = await costOf(peer, async () => {
     const asked = new Map<string, string>();
@@ -92,15 +98,9 @@ async function measure(peer: Peer): Promise<Measured> {
     await untilAll(peer, ({ metadata, status }) => status.lastHandledReconcileAt === asked.get(metadata.name));
   });
   await rest();
-  const upgrade = await costOf(peer, async () => {
-    await all((name) => applyRelease(peer, name, "small", { greeting: "goodbye" }));
-    await untilAll(peer, (release) => isReadyWith(release, 2));
-  });
+  const upgrade = await released("goodbye", 2);
   await rest();
-  const hooked = await costOf(peer, async () => {
-    await applyRelease(peer, "hooked", "hooked", {});
-    await until(peer, "HelmRelease", "hooked", (live) => isReadyWith(parseHelmRelease(live), 1));
-  });
+  const hooked = await one("hooked", "hooked");
   return { first, many: { install, unchanged, upgrade }, hooked };
 }
 

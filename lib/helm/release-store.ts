@@ -22,6 +22,8 @@ export const AttemptMark = z.object({
   hooks: z.enum(hookEvents).exactOptional(),
   /** Set with the last write: the digest of the record as it was written. */
   ended: z.string().exactOptional(),
+  /** Set with `ended`: digests of the artifact and of the values that the action used, for its snapshot. */
+  attempted: z.object({ ociDigest: z.string(), configDigest: z.string() }).exactOptional(),
 });
 export type AttemptMark = Readonly<z.infer<typeof AttemptMark>>;
 

@@ -70,4 +70,141 @@ export const helmBadInputFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/helm/release-secrets.ts",
+    tests: ["test/unit/helm/release-secrets.test.ts"],
+    faults: [
+      {
+        what: "a message shows a former value whose path is no longer set",
+        find: "setters.length === 0 || setters.some(isSecret)",
+        replace: "setters.some(isSecret)",
+      },
+      {
+        what: "a message shows a value of a Secret inside the base64 of a login",
+        find: "return [0, 1, 2].map(",
+        replace: "return [0].map(",
+      },
+      {
+        what: "a message shows a value of a Secret in quotes inside quotes",
+        find: "[text, go, goQuoted(go), text",
+        replace: "[text, go, text",
+      },
+      {
+        what: "a message hides the word true",
+        find: '["true", "false", "null"]',
+        replace: '["false", "null"]',
+      },
+      {
+        what: "a message shows the keys that the text of a Secret sets",
+        find: "isElsewhere(path, reference) ? path.split",
+        replace: "!isElsewhere(path, reference) ? path.split",
+      },
+      {
+        what: "a message is shown although it was not searched for all values",
+        find: "if (sought.length > maxSecretTexts ||",
+        replace: "if (sought.length > 2 * maxSecretTexts ||",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/secrets.ts",
+    tests: ["test/unit/helm/release-secrets.test.ts"],
+    faults: [
+      {
+        what: "a message shows the beginning of a value that go-yaml has cut",
+        find: "  spans.push(...shortCuts(text, values));\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/render.ts",
+    tests: ["test/e2e/helm-release/secret-values.test.ts"],
+    faults: [
+      {
+        what: "a template shows a Secret that it has looked up",
+        find: 'if (query.kind === "Secret") secrets.push(...secretsIn(found));',
+        replace: "if (found === undefined) secrets.push(...secretsIn(found));",
+        named: "that it has looked up",
+      },
+      {
+        what: "a template shows a former value that is kept",
+        find: "former === undefined ? [] : [former.observed]",
+        replace: "[]",
+        named: "keeps the former values",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/new-revision.ts",
+    tests: ["test/e2e/helm-release/secret-values.test.ts"],
+    faults: [
+      {
+        what: "the record of a failed revision shows a value of a Secret that the API server quotes",
+        find: "const message = (await hidingIn(attempt, [stored.observed]))(why);",
+        replace: "const message = (await hidingIn({ ...attempt, references: [] }, []))(why);",
+        named: "the API server",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/preview.ts",
+    tests: ["test/e2e/cli-diff-helm.test.ts"],
+    faults: [
+      {
+        what: "a diff shows a value of a Secret in another object",
+        find: "after: after === undefined ? undefined : withoutSecrets(after, hide),",
+        replace: "after,",
+        named: "hides a value of a Secret",
+      },
+      {
+        what: "a diff renders without the values that an upgrade keeps",
+        find: "spec.upgrade?.preserveValues === true ? deployed : undefined",
+        replace: "spec.upgrade?.preserveValues === false ? deployed : undefined",
+        named: "where upgrade.preserveValues keeps them",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/release-loop.ts",
+    tests: ["test/e2e/helm-release/killed-upgrade.test.ts"],
+    faults: [
+      {
+        what: "a killed upgrade is not recognised once its chart has moved",
+        find: "mark.attempted?.ociDigest ?? attempt.chart.ociDigest",
+        replace: "attempt.chart.ociDigest",
+        named: "stays in the history",
+      },
+      {
+        what: "a revision that a killed upgrade has superseded is no target of a rollback",
+        find: 'if (stored?.status === "superseded") former.push',
+        replace: 'if (stored?.status === "deployed") former.push',
+        named: "stays in the history",
+      },
+      {
+        what: "a killed upgrade takes the post-renderers of the next one for its own",
+        find: "durationMs: 0, isOfFormer: true }",
+        replace: "durationMs: 0, isOfFormer: false }",
+        named: "post-renderers",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/action-end.ts",
+    tests: ["test/e2e/helm-release/killed-upgrade.test.ts"],
+    faults: [
+      {
+        what: "a killed upgrade takes the values of the next one for its own",
+        find: "attempted ?? { ...attempt, ociDigest: attempt.chart.ociDigest }",
+        replace: "{ ...attempt, ociDigest: attempted?.ociDigest ?? attempt.chart.ociDigest }",
+        named: "values that change",
+      },
+      {
+        what: "a killed upgrade that has failed counts for the next chart",
+        find: "if (!isOfFormer && end.written.length > 0) status = counted",
+        replace: "if (end.written.length > 0) status = counted",
+        named: "does not count",
+      },
+    ],
+  },
 ];

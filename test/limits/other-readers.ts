@@ -72,6 +72,9 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
       "lib/manifests/transform-patches.ts",
     ],
   "a message of Helm, which the engine limits, and of which 100 lines are read": ["lib/helm/schema-fault.ts"],
+  "values of a release, which the engine limits, searched for in a message of 32 KiB up to a limit of their own": [
+    "lib/helm/release-secrets.ts",
+  ],
   "a message of kustomize, which the engine cuts": ["lib/manifests/engine-message.ts"],
   "a part of lib/sops/file/open-file.ts, with whose worst inputs it is measured": [
     "lib/sops/cipher.ts",

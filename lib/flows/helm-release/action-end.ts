@@ -23,6 +23,8 @@ export interface EndedAction {
   /** The revision that a rollback went back to. */
   readonly previous?: ReleaseSnapshot | undefined;
   readonly durationMs: number;
+  /** An earlier attempt, with another chart, spec or values, has ended so: it does not count for the present one. */
+  readonly isOfFormer?: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ const releaseWords = {
 } as const;
 
 async function afterRelease(
-  { end, durationMs }: EndedAction,
+  { end, durationMs, isOfFormer = false }: EndedAction,
   name: "install" | "upgrade",
   before: HelmReleaseStatus,
   attempt: ReleaseAttempt,
@@ -69,10 +71,11 @@ async function afterRelease(
   };
   const [latest] = history;
   if (end.kind === "failed") {
-    const message = `Helm ${words.action} failed for release ${names.namespace}/${names.fullName} with chart ${chart.metadata.name}@${chart.metadata.version}: ${end.message.trim()}`;
+    const tried = end.written[0]?.record.observed.chart ?? chart.metadata;
+    const message = `Helm ${words.action} failed for release ${names.namespace}/${names.fullName} with chart ${tried.name}@${tried.version}: ${end.message.trim()}`;
     recordRelease(ctx, { type: "Warning", reason: words.failed, message }, attemptedMetadata(attempt), end.log);
-    status = { ...status, failures: (status.failures ?? 0) + 1 };
-    if (end.written.length > 0) status = counted(name, status);
+    if (!isOfFormer) status = { ...status, failures: (status.failures ?? 0) + 1 };
+    if (!isOfFormer && end.written.length > 0) status = counted(name, status);
     status = withConditions(status, ctx, { type: "Released", status: "False", reason: words.failed, message });
     return summarise(status, ctx);
   }
@@ -90,7 +93,7 @@ async function afterRelease(
     });
   }
   if (retryIntervalMs(name, ctx.release.spec) !== undefined) status = withoutFailures(status);
-  return summarise(withObservedDigests(status, attempt), ctx);
+  return summarise(isOfFormer ? status : withObservedDigests(status, attempt), ctx);
 }
 
 function shown({ inventory }: ActionEnd): Pick<HelmReleaseStatus, "inventory"> {
@@ -217,11 +220,14 @@ async function withWritten(
   let next = [...history];
   const newestVersion = Math.max(...written.map(({ record }) => record.observed.version));
   // The oldest first, so that the newest ends in front.
-  for (const { record } of written.toSorted((a, b) => a.record.observed.version - b.record.observed.version)) {
+  for (const { attempted, record } of written.toSorted(
+    (a, b) => a.record.observed.version - b.record.observed.version,
+  )) {
     const { version } = record.observed;
     const former = next.find((one) => one.version === version);
     const isNew = former === undefined;
-    const ociDigest = former?.ociDigest ?? (isNew && action !== "rollback" ? attempt.chart.ociDigest : "");
+    const { configDigest, ociDigest: artifact } = attempted ?? { ...attempt, ociDigest: attempt.chart.ociDigest };
+    const ociDigest = former?.ociDigest ?? (isNew && action !== "rollback" ? artifact : "");
     const observed = await attempt.observe(record, ociDigest);
     const isRelease = action === "install" || action === "upgrade";
     // With the values that it has kept of the former one.
@@ -230,7 +236,7 @@ async function withWritten(
       ...(isNew || !isRelease ? { action } : {}),
       ...(former === undefined
         ? isRelease && !isMerged
-          ? { configDigest: attempt.configDigest }
+          ? { configDigest }
           : {}
         : { configDigest: former.configDigest }),
       ociDigest,

@@ -9,7 +9,8 @@ import type { StoredRevision } from "../../helm/release-store.ts";
 import { activeRemediation, ignoresTestFailures, isExhausted, retryIntervalMs } from "../../helm/remediation.ts";
 import { fullReleaseName, newest, truncated, versionedChart } from "../../helm/snapshot.ts";
 import { type EndedAction, statusAfter, withObservedDigests } from "./action-end.ts";
-import type { ActionOutcome, ActionWait, Drift, ReleaseActions } from "./attempt/action.ts";
+import { hidingEnd } from "./actions/hide-secrets.ts";
+import type { ActionOutcome, ActionWait, Drift, ReleaseActions, WrittenRevision } from "./attempt/action.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
 import { type Carried, type Pass, toCarried } from "./carried.ts";
 import { correctDrift, reportDrift } from "./drift-report.ts";
@@ -106,15 +107,41 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
   if (isUnderWay) return isCurrent ? run(mark.action, last, loop) : undefined;
   const snapshot = (status.history ?? []).find(({ version }) => version === last.version);
   if (mark.ended === undefined || snapshot?.digest === last.observed.digest || mark.action === "test") return undefined;
-  // The written digest includes that action's artifact, which is the present one unless the chart has changed since.
-  const ociDigest = mark.action === "rollback" ? "" : attempt.chart.ociDigest;
-  const observed = await attempt.observe(last, ociDigest);
+  // The written digest includes the artifact of that action: the chart may have changed since.
+  const observed = await attempt.observe(last, mark.attempted?.ociDigest ?? attempt.chart.ociDigest);
   if (observed.digest !== mark.ended || mark.action === "uninstall") return undefined;
-  const written = [{ record: { bytes: last.bytes, observed }, isGone: false }];
+  const own = { record: { bytes: last.bytes, observed }, isGone: false, attempted: mark.attempted };
+  const written = [own, ...(await supersededBefore(last, loop))];
   const isDone = observed.status === "deployed";
   const message = observed.description.replace(/^(?:Release|Upgrade|Rollback) ".*?" failed: /, "");
   const end = isDone ? { kind: "succeeded" as const, written } : { kind: "failed" as const, message, log: [], written };
-  return ended(mark.action, end, { ...loop, status: attemptBegun(mark.action, loop) });
+  const begun = { ...loop, status: attemptBegun(mark.action, loop) };
+  return isCurrent ? ended(mark.action, end, begun) : endedBefore(mark.action, end, begun);
+}
+
+/** The action of an earlier attempt has ended as far as its Secrets say, and the status does not know: the present attempt comes after it. */
+async function endedBefore(name: ActionName, told: EndedAction["end"], loop: Loop): Promise<Loop> {
+  const { attempt } = loop;
+  const previous = name === "rollback" ? targetOf(told, loop) : undefined;
+  const end = told.kind === "failed" ? await hidingEnd(told, attempt) : told;
+  const status = await statusAfter({ name, end, previous, durationMs: 0, isOfFormer: true }, loop.status, attempt);
+  attempt.ctx.note(status);
+  return { ...loop, status };
+}
+
+/** The revisions that the status still takes for deployed, and that the action of the latest one has superseded. */
+async function supersededBefore(
+  { version: latestVersion }: StoredRevision,
+  { attempt, status }: Loop,
+): Promise<readonly WrittenRevision[]> {
+  const { ctx, store } = attempt;
+  const former: WrittenRevision[] = [];
+  for (const { ociDigest = "", status: known, version } of status.history ?? []) {
+    if (known !== "deployed" || version >= latestVersion) continue;
+    const stored = await store.read(version, ociDigest, ctx.run.signal);
+    if (stored?.status === "superseded") former.push({ record: stored, isGone: false });
+  }
+  return former;
 }
 
 /** The next action for the present release. */
@@ -323,11 +350,12 @@ function rollbackTarget(last: StoredRevision | undefined, { attempt, status }: L
 }
 
 /** The action has ended: the status says how, and the pass goes on or stops. */
-async function ended(name: ActionName, end: EndedAction["end"], loop: Loop): Promise<FlowResult | Loop> {
+async function ended(name: ActionName, told: EndedAction["end"], loop: Loop): Promise<FlowResult | Loop> {
   const { attempt, carried } = loop;
   const { ctx } = attempt;
   const durationMs = ctx.deps.clock.now() - (loop.startedAt ?? ctx.deps.clock.now());
-  const previous = name === "rollback" ? targetOf(end, loop) : undefined;
+  const previous = name === "rollback" ? targetOf(told, loop) : undefined;
+  const end = told.kind === "failed" ? await hidingEnd(told, attempt) : told;
   const status = await statusAfter({ name, end, previous, durationMs }, loop.status, attempt);
   const isUnstored = end.kind === "failed" && end.written.length === 0;
   const after: Loop = {

@@ -1,5 +1,5 @@
 import type { ReleaseRecord } from "../../../core/ports/helm-engine.ts";
-import type { StoredRevision } from "../../../helm/release-store.ts";
+import type { AttemptMark, StoredRevision } from "../../../helm/release-store.ts";
 import type { ReleaseAttempt } from "./attempt.ts";
 
 /** Since when an action waits for something, carried to the next run: a hint. Without it the wait begins again. */
@@ -42,6 +42,8 @@ type ShownInventory = readonly { readonly id: string; readonly v: string }[];
 export interface WrittenRevision {
   readonly record: ReleaseRecord;
   readonly isGone: boolean;
+  /** Digests of the artifact and of the values that the action used; undefined: those of the present attempt. */
+  readonly attempted?: AttemptMark["attempted"];
 }
 
 /**
