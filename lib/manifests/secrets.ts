@@ -19,22 +19,41 @@ interface Hidden {
  * A text about a build, with `*****` in place of every value of its Secrets. A replacement can copy such a
  * value into any other object, and the refusal of that object may quote it: in clear, in base64, or escaped in quotes.
  *
- * Values of less than four characters are not masked, nor are parts of values, except at the end of a text that was cut. Pure.
+ * Values of less than four characters are not masked, nor are parts of values, except the beginning of one right before `...`. Pure.
  */
 export function maskSecrets(text: string, hidden: Hidden): string {
-  const values = valuesOf(hidden);
+  return secretMask(hidden)(text);
+}
+
+/** {@link maskSecrets} for several texts: the forms of the values are made once. Pure. */
+export function secretMask(hidden: Hidden): (text: string) => string {
+  const all = valuesOf(hidden);
+  return (text) => masked(text, all);
+}
+
+function masked(text: string, all: ReadonlySet<string>): string {
+  const begun = beginningsIn(text);
+  const values = new Set([...all].filter((value) => begun.has(value.slice(0, minChars))));
   const spans = [...values].flatMap((value) => spansOf(value, text));
   const cut = cutAt(text, values);
   if (cut !== undefined) spans.push(cut);
-  let masked = "";
+  spans.push(...shortCuts(text, values));
+  let shown = "";
   let at = 0;
   for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
     if (to <= at) continue;
     // Overlapping values share one mask.
-    if (from >= at && !(from === at && at > 0)) masked += text.slice(at, from) + hiddenValue;
+    if (from >= at && !(from === at && at > 0)) shown += text.slice(at, from) + hiddenValue;
     at = to;
   }
-  return masked + text.slice(at);
+  return shown + text.slice(at);
+}
+
+/** Every four characters of a text: a value that none of them begins is not in it. */
+function beginningsIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (let at = 0; at + minChars <= text.length; at++) found.add(text.slice(at, at + minChars));
+  return found;
 }
 
 /** A part of a text, in UTF-16 units. */
@@ -77,6 +96,37 @@ function cutAt(text: string, values: ReadonlySet<string>): Span | undefined {
   });
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   return longest < minChars ? undefined : { from: to - longest, to };
+}
+
+/** Characters that a program leaves of a value that it cuts inside a message: go-yaml leaves seven. */
+const maxCutChars = 64;
+/** Such places of one text that are looked at. */
+const maxCuts = 1_000;
+
+/** The beginnings of values before `...` inside a text, as go-yaml quotes what it cannot read. */
+function shortCuts(text: string, values: ReadonlySet<string>): readonly Span[] {
+  const sorted = [...values].toSorted();
+  const spans: Span[] = [];
+  let to = text.indexOf("...");
+  for (let cuts = 0; to >= 0 && cuts < maxCuts; cuts++) {
+    const longest = Math.min(to, maxCutChars);
+    for (let length = minChars; length <= longest; length++) {
+      if (beginsAny(text.slice(to - length, to), sorted)) spans.push({ from: to - length, to });
+    }
+    to = text.indexOf("...", to + 3);
+  }
+  return spans;
+}
+
+/** Whether one of these sorted values begins so. */
+function beginsAny(beginning: string, sorted: readonly string[]): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? "") < beginning) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low]?.startsWith(beginning) === true;
 }
 
 /** The length of the longest beginning of a value that a text ends with. */

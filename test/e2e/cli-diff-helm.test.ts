@@ -118,6 +118,51 @@ describe("sluice diff helmrelease", () => {
     expect([code, out]).toEqual([1, "► Secret/default/web changed\n    ~ /data/password: ***** → *****\n"]);
   });
 
+  test("hides a value of a Secret in other objects and in errors too", async () => {
+    const used = configMap("web", '{color: "{{ .Values.color }}", size: "{{ .Values.password }}"}');
+    const { code, out } = await diff({ ...chart, "templates/web.yaml": used });
+    expect([code, out]).toEqual([1, '► ConfigMap/default/web changed\n    ~ /data/size: "small" → "*****"\n']);
+    const failing = await diff({ ...chart, "templates/bad.yaml": "{{ fail .Values.password }}" });
+    expect(failing).toMatchObject({ code: 2, out: "", err: expect.stringContaining("*****") });
+    expect(failing.err).not.toContain("s3cret");
+    const port = "spec: {ports: [{port: 80, targetPort: '{{ .Values.password }}!'}]}";
+    const service = `apiVersion: v1\nkind: Service\nmetadata: {name: web}\n${port}\n`;
+    const refused = await diff({ ...chart, "templates/service.yaml": service });
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("*****!") });
+    expect(refused.err).not.toContain("s3cret");
+  });
+
+  test("renders with the values of the release, and of its chart, where upgrade.preserveValues keeps them", async () => {
+    const inline = join(world.folder, "kept.yaml");
+    await writeFile(inline, "password: x\ncolor: red\n");
+    const sized = (size: string) => ({
+      ...{ "Chart.yaml": chart["Chart.yaml"], "values.yaml": `color: blue\nsize: ${size}\n` },
+      "templates/kept.yaml": configMap("kept", '{color: "{{ .Values.color }}", size: "{{ .Values.size }}"}'),
+    });
+    await pushChart(
+      new Map(Object.entries(sized("small"))),
+      { host: world.registry, repository: "charts/kept" },
+      signal,
+    );
+    const url = `oci://${world.registry}/charts/kept`;
+    await world.cluster.apply(ociChart("kept", url), { manager: "test", force: true }, signal);
+    const args = ["kept", "--chart-ref", "OCIRepository/kept", "--values", inline];
+    expect(await sh("create", "hr", ...args)).toMatchObject({ code: 0 });
+    const { spec, ...rest } = suspended((await sh("create", "hr", ...args, "--export")).out);
+    const preserving = (preserveValues: boolean) =>
+      world.cluster.apply(
+        { ...rest, spec: { ...spec, suspend: true, values: { weight: "1" }, upgrade: { preserveValues } } },
+        { manager: "test", force: true },
+        signal,
+      );
+    await preserving(true);
+    expect(await diff(sized("large"), "kept")).toMatchObject({ code: 0, out: "" });
+    await preserving(false);
+    const { out } = await diff(sized("large"), "kept");
+    expect(out).toContain("    ~ /data/color: ");
+    expect(out).toContain('    ~ /data/size: "small" → "large"\n');
+  });
+
   test("compares an installed chart of an OCIRepository with a local chart of the same version without the digest", async () => {
     const versioned = (version: string) => ({
       "Chart.yaml": `apiVersion: v2\nname: oci\nversion: ${version}\n`,
@@ -125,18 +170,8 @@ describe("sluice diff helmrelease", () => {
     });
     const files = new Map(Object.entries(versioned("1.0.0")));
     await pushChart(files, { host: world.registry, repository: "charts/oci" }, signal);
-    const layerSelector = {
-      mediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
-      operation: "copy",
-    };
     const url = `oci://${world.registry}/charts/oci`;
-    const source = {
-      apiVersion: "source.toolkit.fluxcd.io/v1",
-      kind: "OCIRepository",
-      metadata: { name: "oci", namespace: "default" },
-      spec: { interval: "1h", url, insecure: true, ref: { semver: "1.x" }, layerSelector },
-    };
-    await world.cluster.apply(source, { manager: "test", force: true }, signal);
+    await world.cluster.apply(ociChart("oci", url), { manager: "test", force: true }, signal);
     expect(await sh("create", "hr", "oci", "--chart-ref", "OCIRepository/oci")).toMatchObject({ code: 0 });
     expect(await diff(versioned("1.0.0"), "oci")).toMatchObject({ code: 0, out: "" });
     const { code, out } = await diff(versioned("1.0.1"), "oci");
@@ -195,6 +230,17 @@ describe("sluice diff helmrelease", () => {
     });
   });
 });
+
+/** An OCIRepository with the chart at this address. */
+function ociChart(name: string, url: string): Manifest {
+  const layerSelector = { mediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", operation: "copy" };
+  return {
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "OCIRepository",
+    metadata: { name, namespace: "default" },
+    spec: { interval: "1h", url, insecure: true, ref: { semver: "1.x" }, layerSelector },
+  };
+}
 
 /** The HelmRelease of this YAML, which is not to be reconciled. */
 function suspended(yaml: string): Manifest {

@@ -38,6 +38,13 @@ export class Blocked extends Error {
     this.waitsFor = options.waitsFor;
     this.isMissing = options.isMissing === true;
   }
+
+  /** The same with other texts, for example without the values of Secrets. It has no cause, which could have them. */
+  shownBy(show: (text: string) => string): Blocked {
+    const { event, isMissing, retry, waitsFor } = this;
+    const shown = event && { ...event, message: show(event.message) };
+    return new Blocked(this.reason, show(this.message), { retry, event: shown, waitsFor, isMissing });
+  }
 }
 
 /** A configuration fault that only a change corrects, with its event. */

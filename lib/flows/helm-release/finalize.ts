@@ -10,6 +10,7 @@ import { fullReleaseName, snapshotOf, versionedChart } from "../../helm/snapshot
 import { removeConditions, setConditions } from "../conditions.ts";
 import { letGoElsewhere } from "../owner/elsewhere.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
+import { hidingStored } from "./actions/hide-secrets.ts";
 import { releaseManager } from "./actions/hook-object.ts";
 import { timeoutMsOf } from "./actions/timeouts.ts";
 import { alreadyDeleted, releaseNotFound, uninstallRelease } from "./actions/uninstall.ts";
@@ -154,8 +155,9 @@ async function report(
   if (latest !== undefined && end.message === alreadyDeleted(latest.name)) {
     return released("UninstallSucceeded", `Release ${release} was already uninstalled`, status);
   }
-  const message = `Helm uninstall failed for release ${about}: ${end.message}`;
-  recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadata, end.log);
+  const failed = hidingStored(end, ctx.release.spec.values);
+  const message = `Helm uninstall failed for release ${about}: ${failed.message}`;
+  recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadata, failed.log);
   await ctx.write(released("UninstallFailed", message, { ...status, failures: (status.failures ?? 0) + 1 }));
   await ctx.eventsSent();
   return message;

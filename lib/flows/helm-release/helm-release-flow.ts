@@ -13,6 +13,7 @@ import { secretReleaseStore } from "../../helm/secret-release-store.ts";
 import { commonMetadataDigest, postRenderersDigest } from "../../helm/spec-digest.ts";
 import { TargetFault } from "../owner/target-fault.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
+import { hidingIn } from "./actions/hide-secrets.ts";
 import { releaseManager } from "./actions/hook-object.ts";
 import { releaseActions } from "./actions/release-actions.ts";
 import { postRenderOf } from "./actions/render.ts";
@@ -64,12 +65,15 @@ async function reconcile(ctx: HelmReleaseContext): Promise<FlowResult> {
   }
   if (ctx.release.spec.suspend === true) return suspended(ctx);
   const carried = readCarried(run.carried);
+  let attempt: ReleaseAttempt | undefined;
   try {
-    const attempt = await prepare(ctx, carried);
-    if ("outcome" in attempt) return attempt;
-    return await releaseLoop(attempt.attempt, releaseActions, attempt.carried);
+    const prepared = await prepare(ctx, carried);
+    if ("outcome" in prepared) return prepared;
+    attempt = prepared.attempt;
+    return await releaseLoop(attempt, releaseActions, prepared.carried);
   } catch (error) {
-    return reportBlocked(blockedBy(error), carried, ctx);
+    const blocked = blockedBy(error);
+    return reportBlocked(attempt === undefined ? blocked : blocked.shownBy(await hidingIn(attempt, [])), carried, ctx);
   }
 }
 

@@ -9,6 +9,7 @@ import type { StoredRevision } from "../../helm/release-store.ts";
 import { activeRemediation, ignoresTestFailures, isExhausted, retryIntervalMs } from "../../helm/remediation.ts";
 import { fullReleaseName, newest, truncated, versionedChart } from "../../helm/snapshot.ts";
 import { type EndedAction, statusAfter, withObservedDigests } from "./action-end.ts";
+import { hidingEnd } from "./actions/hide-secrets.ts";
 import type { ActionOutcome, ActionWait, Drift, ReleaseActions } from "./attempt/action.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
 import { type Carried, type Pass, toCarried } from "./carried.ts";
@@ -323,11 +324,12 @@ function rollbackTarget(last: StoredRevision | undefined, { attempt, status }: L
 }
 
 /** The action has ended: the status says how, and the pass goes on or stops. */
-async function ended(name: ActionName, end: EndedAction["end"], loop: Loop): Promise<FlowResult | Loop> {
+async function ended(name: ActionName, told: EndedAction["end"], loop: Loop): Promise<FlowResult | Loop> {
   const { attempt, carried } = loop;
   const { ctx } = attempt;
   const durationMs = ctx.deps.clock.now() - (loop.startedAt ?? ctx.deps.clock.now());
-  const previous = name === "rollback" ? targetOf(end, loop) : undefined;
+  const previous = name === "rollback" ? targetOf(told, loop) : undefined;
+  const end = told.kind === "failed" ? await hidingEnd(told, attempt) : told;
   const status = await statusAfter({ name, end, previous, durationMs }, loop.status, attempt);
   const isUnstored = end.kind === "failed" && end.written.length === 0;
   const after: Loop = {

@@ -2,6 +2,7 @@ import type { FlowResult } from "../../core/ports/run.ts";
 import { secretReleaseStore } from "../../helm/secret-release-store.ts";
 import { fullReleaseName, versionedChart } from "../../helm/snapshot.ts";
 import { withoutFailures } from "./action-end.ts";
+import { hidingEnd } from "./actions/hide-secrets.ts";
 import { releaseActions } from "./actions/release-actions.ts";
 import { alreadyDeleted, releaseNotFound } from "./actions/uninstall.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
@@ -46,8 +47,9 @@ export async function changedTarget(attempt: ReleaseAttempt, carried: Carried): 
     outcome.message === releaseNotFound ||
     outcome.message === alreadyDeleted(latest.name);
   if (!isGone) {
-    const message = `Helm uninstall failed for ${about}: ${outcome.message.trim()}`;
-    recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadataOf(latest), outcome.log);
+    const end = await hidingEnd(outcome, attempt);
+    const message = `Helm uninstall failed for ${about}: ${end.message.trim()}`;
+    recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadataOf(latest), end.log);
     const said = { status: "False", reason: "UninstallFailed", message } as const;
     const failed = { ...ctx.status(), failures: (ctx.status().failures ?? 0) + 1 };
     const status = withConditions(failed, ctx, { type: "Released", ...said }, { type: "Ready", ...said });

@@ -49,7 +49,7 @@ export async function chartAttempt(
     ctx,
     names: releaseNames(spec, { name: "app", namespace }),
     chart: { bytes: async () => chart, versionSuffix: "", ociDigest: "", metadata: { name: "app", version } },
-    values: { from: [], inline: values },
+    ...{ values: { from: [], inline: values }, references: [] },
     configDigest: noValues,
     postRender: { renderers: [], originLabels, strategy: "combined" },
     ...{ postRenderersDigest: "", commonMetadataDigest: "", token },

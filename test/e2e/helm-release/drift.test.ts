@@ -9,6 +9,7 @@ import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { correctDrift, findDrift } from "../../../lib/flows/helm-release/actions/drift.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
+import type { HelmReleaseContext } from "../../../lib/flows/helm-release/attempt/context.ts";
 import { releaseObjects } from "../../../lib/flows/helm-release/actions/release-objects.ts";
 import { fileCluster } from "../../doubles/file-cluster.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
@@ -42,9 +43,14 @@ async function installed(...objects: readonly Manifest[]): Promise<ActionScene> 
   return scene;
 }
 
+/** A release without values. */
+function attempted(ctx: HelmReleaseContext) {
+  return { ctx, chart: { bytes: async () => Buffer.alloc(0) }, values: { from: [], inline: {} }, references: [] };
+}
+
 async function drift(scene: ActionScene, ignore: Ignore = []) {
   const ctx = await scene.context({ spec: { driftDetection: { mode: "enabled", ignore } } });
-  const found = await findDrift({ ctx }, scene.releases.latest());
+  const found = await findDrift(attempted(ctx), scene.releases.latest());
   return { found, ctx, isDrifted: found.isDrifted, lines: found.lines };
 }
 
@@ -78,14 +84,14 @@ describe("drift detection of a release", () => {
     };
     const looked = async () => {
       calls.length = 0;
-      return (await findDrift({ ctx }, scene.releases.latest())).isDrifted;
+      return (await findDrift(attempted(ctx), scene.releases.latest())).isDrifted;
     };
 
     expect([await looked(), calls]).toEqual([false, ["cluster.listMetadata"]]);
     await change(scene, "b", { data: { color: "white" } });
     expect([await looked(), calls]).toEqual([true, ["cluster.listMetadata", "cluster.get", "cluster.apply"]]);
     await change(scene, "a", { metadata: { annotations: { "helm.toolkit.fluxcd.io/driftDetection": "disabled" } } });
-    const { lines } = await findDrift({ ctx }, scene.releases.latest());
+    const { lines } = await findDrift(attempted(ctx), scene.releases.latest());
     expect(lines[0]).toBe(`ConfigMap/${scene.namespace}/a excluded`);
   });
 
@@ -108,7 +114,7 @@ describe("drift detection of a release", () => {
       `ConfigMap/${namespace}/a changed (0 additions, 1 changes, 0 removals)`,
       `ConfigMap/${namespace}/b removed`,
     ]);
-    expect(await correctDrift({ ctx }, scene.releases.latest(), found)).toEqual({
+    expect(await correctDrift(attempted(ctx), scene.releases.latest(), found)).toEqual({
       kind: "corrected",
       lines: [`ConfigMap/${namespace}/b created`, `ConfigMap/${namespace}/a configured`],
     });
@@ -170,7 +176,7 @@ describe("drift detection of a release", () => {
     const scene = await installed(configMap("a", { color: "blue", size: "1" }));
     await change(scene, "a", { data: { color: "white", size: "2" } });
     const { ctx, found } = await drift(scene, [{ paths: ["/data/size"] }]);
-    await correctDrift({ ctx }, scene.releases.latest(), found);
+    await correctDrift(attempted(ctx), scene.releases.latest(), found);
 
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue", size: "2" });
   });
@@ -199,7 +205,7 @@ describe("drift detection of a release", () => {
     await scene.patch("Secret", "s", { data: { key: Buffer.from("other").toString("base64") } });
     const { ctx, found, lines } = await drift(scene);
     await scene.patch("Secret", "s", { immutable: true });
-    const outcome = await correctDrift({ ctx }, scene.releases.latest(), found);
+    const outcome = await correctDrift(attempted(ctx), scene.releases.latest(), found);
 
     expect(outcome.kind).toBe("failed");
     const told = JSON.stringify([lines, outcome.kind === "failed" && outcome.errors]);

@@ -87,7 +87,13 @@ describe("a release rendered with Helm's own code", () => {
       "created ConfigMap/app-b",
       "created ConfigMap/app",
     ]);
-    expect(await findDrift({ ctx }, scene.releases.latest())).toMatchObject({ isDrifted: false });
+    const attempt = {
+      ctx,
+      chart: { bytes: async () => Buffer.alloc(0) },
+      values: { from: [], inline: {} },
+      references: [],
+    };
+    expect(await findDrift(attempt, scene.releases.latest())).toMatchObject({ isDrifted: false });
 
     scene.forgetWrites();
     const order = { ctx, store: scene.store, releaseName: "app", releaseNamespace: namespace } as const;

@@ -10,9 +10,12 @@ import type { Drift, DriftCorrection } from "../attempt/action.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 import { type Comparison, compareObject } from "./compare-object.ts";
+import { type HidingFor, hidingIn } from "./hide-secrets.ts";
 import { isPassing, releaseManager } from "./hook-object.ts";
 import { type ReleaseObject, releaseObjects } from "./release-objects.ts";
 import { seenObjects } from "./seen-objects.ts";
+
+type DriftAttempt = HidingFor & Pick<ReleaseAttempt, "ctx">;
 
 interface ComparedObject {
   readonly object: ReleaseObject;
@@ -30,7 +33,8 @@ interface FoundDrift extends Drift {
  *
  * @throws Failure `StateError` if one cannot be compared and none differs
  */
-export async function findDrift({ ctx }: Pick<ReleaseAttempt, "ctx">, last: StoredRevision): Promise<FoundDrift> {
+export async function findDrift(attempt: DriftAttempt, last: StoredRevision): Promise<FoundDrift> {
+  const { ctx } = attempt;
   const { deps, release, run } = ctx;
   const ignore = await compiled(release.spec.driftDetection?.ignore ?? []);
   const objects = await releaseObjects(last.observed, ctx);
@@ -44,7 +48,8 @@ export async function findDrift({ ctx }: Pick<ReleaseAttempt, "ctx">, last: Stor
   };
   const compared = await mapLimit(objects, deps.concurrency, compare, run.signal);
   const isDrifted = compared.some(({ comparison: { kind } }) => kind === "missing" || kind === "changed");
-  const unknown = compared.flatMap(({ comparison }) => (comparison.kind === "unknown" ? [comparison.message] : []));
+  const untold = compared.flatMap(({ comparison }) => (comparison.kind === "unknown" ? [comparison.message] : []));
+  const unknown = untold.length === 0 ? [] : untold.map(await hidingIn(attempt, [last.observed]));
   if (unknown.length > 0 && !isDrifted) {
     const why = `unable to determine cluster state: ${aggregated(unknown)}`;
     throw new Failure("StateError", `Could not determine release state: ${why}`);
@@ -88,11 +93,12 @@ function lineOf({ object: { ref }, comparison }: ComparedObject): readonly strin
  * does not delay the others.
  */
 export async function correctDrift(
-  { ctx }: Pick<ReleaseAttempt, "ctx">,
+  attempt: DriftAttempt,
   last: StoredRevision,
   drift: Drift,
 ): Promise<DriftCorrection> {
-  const { compared } = isFound(drift) ? drift : await findDrift({ ctx }, last);
+  const { ctx } = attempt;
+  const { compared } = isFound(drift) ? drift : await findDrift(attempt, last);
   const ordered = compared.toSorted((a, b) => byApplyOrder(a.object.ref, b.object.ref));
   const lines: string[] = [];
   const errors: string[] = [];
@@ -102,7 +108,8 @@ export async function correctDrift(
       (outcome.isDone ? lines : errors).push(outcome.line);
     }
   }
-  return errors.length === 0 ? { kind: "corrected", lines } : { kind: "failed", errors, lines };
+  if (errors.length === 0) return { kind: "corrected", lines };
+  return { kind: "failed", errors: errors.map(await hidingIn(attempt, [last.observed])), lines };
 }
 
 function isFound(drift: Drift): drift is FoundDrift {

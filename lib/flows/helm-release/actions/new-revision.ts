@@ -19,6 +19,7 @@ import {
   shownInventory,
 } from "./apply-objects.ts";
 import { awaitObjects } from "./await-objects.ts";
+import { hidingIn, type QuotedRevision } from "./hide-secrets.ts";
 import { isPassing } from "./hook-object.ts";
 import { runHooks } from "./hooks.ts";
 import { foreignObjects } from "./ownership.ts";
@@ -124,7 +125,10 @@ async function begin(
   wait: ActionWait | undefined,
 ): Promise<ActionOutcome> {
   const { ctx, store, token } = attempt;
-  const unstored = (message: string): ActionEnd => ({ kind: "failed", message, log: [], written: [] });
+  const unstored = async (message: string, quoted: readonly QuotedRevision[] = []): Promise<ActionEnd> => {
+    const hide = await hidingIn(attempt, quoted);
+    return { kind: "failed", message: hide(message), log: [], written: [] };
+  };
   let prepared: Awaited<ReturnType<RevisionPlan["prepare"]>>;
   try {
     prepared = await plan.prepare(former.heads[0], former.deployed);
@@ -137,13 +141,14 @@ async function begin(
   }
   if ("kind" in prepared) return prepared;
   if ("refused" in prepared) return unstored(prepared.refused);
+  const quoted = [prepared.record.observed];
   const planned = await planObjects(prepared.record.observed, formerManifest(plan, former), attempt, false);
-  if ("kind" in planned && planned.isBuild) return unstored(planned.message);
+  if ("kind" in planned && planned.isBuild) return unstored(planned.message, quoted);
   if (!("kind" in planned) && plan.refusesForeign !== undefined) {
     const known = formerManifest(plan, former);
     const own = known === undefined ? [] : await releaseObjects(known, ctx);
     const foreign = await foreignObjects(planned.planned, own, prepared.record.observed, ctx);
-    if (foreign.length > 0) return unstored(`${plan.refusesForeign}: ${foreign.join("; ")}`);
+    if (foreign.length > 0) return unstored(`${plan.refusesForeign}: ${foreign.join("; ")}`, quoted);
   }
   if (!("kind" in planned)) warnIfEmptied(planned, ctx);
   await keepHistory(plan, former, attempt);
@@ -159,7 +164,7 @@ async function begin(
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
     const isTaken = error.reason === "AlreadyExists";
     const mend = isTaken ? "; another client has stored it meanwhile: the next run goes on from what it finds" : "";
-    return unstored(`create: failed to create: ${messageOf(error)}${mend}`);
+    return unstored(`create: failed to create: ${messageOf(error)}${mend}`, quoted);
   }
   const inventory = await shownInventory(prepared.record.observed, prepared.crds, attempt);
   const outcome = await carryOn(plan, stored, former, attempt, wait, planned);
@@ -326,12 +331,14 @@ async function failObjects(
   return { ...end, written: [...end.written, ...rewritten] };
 }
 
+/** `why` may quote a value of the release: the record, like all other texts, gets it without those of Secrets. */
 async function fail(
   plan: RevisionPlan,
-  message: string,
+  why: string,
   stored: StoredRevision,
   attempt: ReleaseAttempt,
 ): Promise<Extract<ActionEnd, { kind: "failed" }>> {
+  const message = (await hidingIn(attempt, [stored.observed]))(why);
   const description = plan.failed(stored.observed.name, message);
   const record = await finish(plan, stored, { status: "failed", description }, attempt);
   return { kind: "failed", message, log: logOf(plan, stored, message), written: [{ record, isGone: false }] };

@@ -12,10 +12,12 @@ import type { HelmEngine, Hook, HookEvent, ObservedRelease } from "../../../core
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 import { noTenant } from "../../../core/tenant.ts";
 import type { ReleaseValues } from "../../../helm/read-values.ts";
+import { withoutSecrets } from "../../../helm/release-secrets.ts";
 import { releaseNames } from "../../../helm/release-names.ts";
 import { secretReleaseStore } from "../../../helm/secret-release-store.ts";
 import { definitionsToApply } from "./definitions.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
+import { hidingIn } from "./hide-secrets.ts";
 import { releaseManager } from "./hook-object.ts";
 import { releaseObjects } from "./release-objects.ts";
 import { postRenderOf, renderRelease } from "./render.ts";
@@ -98,11 +100,24 @@ export async function previewRelease(
     ref: refOf(manifest),
     change: await changeOf(manifest, target, stop),
   });
-  const applied = await mapLimit([...definitions, ...wanted], concurrency, change, signal);
+  const objects = await mapLimit([...definitions, ...wanted], concurrency, change, signal);
+  const hide = await hidingIn(rendering, deployed === undefined ? [observed] : [observed, deployed.observed]);
+  const applied = objects.map((object) => withoutSecretsIn(object, hide));
   const kept = new Set(applied.map(({ ref }) => formatEntryId(ref)));
   const gone = deployed === undefined ? [] : await deletedOf(deployed.observed, kept, ctx);
   const hooks = spec[action]?.disableHooks === true ? [] : hooksOf(observed, action);
   return { action, objects: [...applied, ...gone], hooks };
+}
+
+function withoutSecretsIn({ change, ref }: PreviewedObject, hide: (text: string) => string): PreviewedObject {
+  if (change.kind === "refused") return { ref, change: { kind: "refused", message: hide(change.message) } };
+  if (change.kind !== "changed") return { ref, change };
+  const fields = change.fields.map(({ after, before, path }) => ({
+    path,
+    before: before === undefined ? undefined : withoutSecrets(before, hide),
+    after: after === undefined ? undefined : withoutSecrets(after, hide),
+  }));
+  return { ref, change: { kind: "changed", fields } };
 }
 
 /**

@@ -2,10 +2,12 @@ import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
 import { effectivePatches } from "../../../api/kustomization.ts";
 import { helmGroup, ownerLabels } from "../../../api/names.ts";
 import { toJsonObject } from "../../../core/json.ts";
+import type { Manifest } from "../../../core/manifest.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
 import {
   type HelmEngine,
   HelmEngineError,
+  type Lookup,
   type PostRender,
   type Rendered,
   type RenderedObject,
@@ -19,6 +21,7 @@ import { explainSchemaFault, isSchemaFault } from "../../../helm/schema-fault.ts
 import { valuesLayers } from "../../../helm/values-layers.ts";
 import type { ReleaseAttempt, ReleaseChart } from "../attempt/attempt.ts";
 import { capabilitiesOf } from "./capabilities.ts";
+import { hidingIn, secretsIn } from "./hide-secrets.ts";
 import { lookupIn } from "./lookup.ts";
 
 /** To render a chart: one of 333 objects takes two seconds. */
@@ -81,12 +84,27 @@ export async function renderRelease(
     ...(await capabilitiesOf(target, run.signal)),
     skipsSchemaValidation: release.spec[action]?.disableSchemaValidation === true,
   };
+  const lookup = lookupIn(target);
+  const secrets: Manifest[] = [];
+  const looking: Lookup = async (query, signal) => {
+    const found = await lookup(query, signal);
+    if (query.kind === "Secret") secrets.push(...secretsIn(found));
+    return found;
+  };
   try {
-    return await deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
+    return await deps.helm.render(input, looking, renderLimits, run.signal);
   } catch (error) {
-    if (!(error instanceof HelmEngineError) || !isSchemaFault(error.message)) throw error;
-    throw await schemaFault(error, input, rendering);
+    if (!(error instanceof HelmEngineError)) throw error;
+    if (isSchemaFault(error.message)) throw await schemaFault(error, input, rendering);
+    const hide = await hidingIn(rendering, former === undefined ? [] : [former.observed], secrets);
+    throw withoutSecretsOf(error, hide);
   }
+}
+
+/** The error without the values of Secrets. If it had any, it has no cause, since that would still show them. */
+function withoutSecretsOf(error: HelmEngineError, hide: (text: string) => string): HelmEngineError {
+  const message = hide(error.message);
+  return message === error.message ? error : new HelmEngineError(error.reason, message);
 }
 
 /**

@@ -29,8 +29,8 @@ export const ownerFlowLayers: readonly Layer[] = [
   },
   {
     folder: "lib/helm",
-    imports: ["lib/core/ports", "lib/core", "lib/api"],
-    why: "Reads releases as Helm and Flux store them, and decides the next action. It renders nothing and applies nothing.",
+    imports: ["lib/core/ports", "lib/core", "lib/api", "lib/manifests"],
+    why: "Reads releases as Helm and Flux store them, decides the next action, and hides values of Secrets in texts as builds do.",
   },
   {
     folder: "lib/flows/helm-release/attempt",
