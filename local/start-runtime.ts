@@ -31,8 +31,8 @@ import { queuedLookRequests, queuedSweepRequests, queuedWakeUps } from "./state/
 import type { Stores } from "./state/open-stores.ts";
 import { watchKinds } from "./watch-kinds.ts";
 
-/** Reconciles at the same time in one cluster: one that does not answer must not take the places of the others. */
-const concurrency = 8;
+/** Reconciles at the same time in one cluster, as by default in a deploy (`maxRuns`): one that does not answer must not take the places of others. */
+const concurrency = 20;
 /** After this time the process ends without waiting for runs that were told to stop. */
 const stopWithinMs = 4_000;
 

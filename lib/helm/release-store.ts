@@ -38,7 +38,7 @@ export interface StoredRevision extends RevisionHead, ReleaseRecord {
  * resourceVersion that was read.
  */
 export interface ReleaseStore {
-  /** All revisions, the latest first, by one metadata list. */
+  /** All revisions, the latest first, by one metadata list; no further one is sent until this store writes. */
   heads(signal: AbortSignal): Promise<readonly RevisionHead[]>;
   /**
    * Undefined if it is gone.

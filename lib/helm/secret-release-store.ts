@@ -36,7 +36,8 @@ export interface SecretReleaseStoreDeps {
 
 /**
  * The Secrets of a release of this name, as Helm's own driver keeps them (helm.sh/helm/v4/pkg/storage/driver/secrets.go). One run uses it:
- * a revision that it has read or written is not read again until a list of metadata shows that another writer has changed it.
+ * the revisions are listed once and again after each write, and a revision that was read or written here is not read again until a list
+ * shows that another writer has changed it.
  */
 export function secretReleaseStore(
   { name, storageNamespace }: { readonly name: string; readonly storageNamespace: string },
@@ -55,12 +56,15 @@ export function secretReleaseStore(
   const seconds = (): string => String(Math.floor(clock.now() / 1000));
   /** What was read or written here, as long as the lists of metadata show it unchanged. */
   const known = new Map<number, StoredRevision>();
+  // The API server answers a list up to a tenth of a second late: its cache waits until it is as new as etcd.
+  let listed: readonly RevisionHead[] | undefined;
   const keep = (stored: StoredRevision): StoredRevision => {
     known.set(stored.version, stored);
     return stored;
   };
   return {
     async heads(signal) {
+      if (listed !== undefined) return listed;
       const labelSelector = `name=${name},owner=helm`;
       const query = { group: "", version: "v1", kind: "Secret", namespace: storageNamespace, labelSelector };
       const found = await cluster.listMetadata(query, signal);
@@ -69,6 +73,7 @@ export function secretReleaseStore(
         const isUnchanged = heads.some((head) => head.uid === uid && head.resourceVersion === resourceVersion);
         if (!isUnchanged) known.delete(version);
       }
+      listed = heads;
       return heads;
     },
     async read(version, ociDigest, signal) {
@@ -90,6 +95,7 @@ export function secretReleaseStore(
     },
     async create(record, mark, signal) {
       const release = await encoded(record);
+      listed = undefined;
       const { name: secret, namespace } = refOf(record.observed.version);
       const manifest: Manifest = {
         apiVersion: "v1",
@@ -107,6 +113,7 @@ export function secretReleaseStore(
     },
     async update(stored, record, mark, signal) {
       const release = await encoded(record);
+      listed = undefined;
       const body = {
         metadata: {
           resourceVersion: stored.resourceVersion,
@@ -120,6 +127,7 @@ export function secretReleaseStore(
     },
     async remove({ version, uid }, signal) {
       known.delete(version);
+      listed = undefined;
       await cluster.delete(refOf(version), { uid, propagation: "Background" }, signal);
     },
   };

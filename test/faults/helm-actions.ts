@@ -19,6 +19,11 @@ export const helmActionFaults: readonly FileFaults[] = [
         replace: "if (!isUnchanged && heads.length === 0) known.delete(version);",
       },
       {
+        what: "the revisions of a release are not listed again after a write",
+        find: "      listed = undefined;\n      const body = {",
+        replace: "      const body = {",
+      },
+      {
         what: "the digest of a record is that of another artifact",
         find: "if (before?.observed.ociDigest === ociDigest) return before;",
         replace: "if (before !== undefined) return before;",
@@ -33,6 +38,28 @@ export const helmActionFaults: readonly FileFaults[] = [
         what: "each run writes that it has begun",
         find: "  noteBeginning(closed, carried);",
         replace: "  noteBeginning(closed, carried);\n  await closed.write(closed.status());",
+      },
+    ],
+  },
+  {
+    file: "lib/helm/secret-release-store.ts",
+    tests: requests,
+    faults: [
+      {
+        what: "each step of an action lists the Secrets of the release",
+        find: "if (listed !== undefined) return listed;",
+        replace: "if (listed?.length === 0) return listed;",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/poll.ts",
+    tests: ["test/unit/apply/poll.test.ts"],
+    faults: [
+      {
+        what: "the last look of a run comes just before Kubernetes completes a Job",
+        find: "700, 1_100]",
+        replace: "700, 1_000]",
       },
     ],
   },

@@ -20,6 +20,10 @@ function noting(cluster: Cluster, requests: string[]): Cluster {
       requests.push(`list ${query.kind}`);
       return cluster.list(query, signal);
     },
+    listMetadata: (query, signal) => {
+      requests.push(`list metadata of ${query.kind}`);
+      return cluster.listMetadata(query, signal);
+    },
     patch: (ref, patch, options, signal) => {
       requests.push(`patch ${ref.kind}${options.subresource === undefined ? "" : `/${options.subresource}`}`);
       return cluster.patch(ref, patch, options, signal);
@@ -72,6 +76,11 @@ describe("the requests of one run of a HelmRelease", () => {
     const { countedIn, scene } = await installing();
     expect(await countedIn(() => scene.run())).toMatchObject({ "patch HelmRelease/status": 2 });
     expect(await scene.condition("Ready")).toContain("True InstallSucceeded: ");
+  });
+
+  test("an install lists the release's Secrets twice: before its first write, and when it has ended", async () => {
+    const { countedIn, scene } = await installing();
+    expect(await countedIn(() => scene.run())).toMatchObject({ "list metadata of Secret": 2 });
   });
 
   test("a requested run that finds the release as wanted writes the status once", async () => {

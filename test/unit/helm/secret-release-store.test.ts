@@ -79,10 +79,15 @@ describe("a revision that the store has written", () => {
     const metadata = { name: "sh.helm.release.v1.app.v1", namespace: "apps", uid: "u", resourceVersion: "1" };
     const stored = { ...secretWith(packed(Buffer.from("of another writer"))), metadata: { ...metadata, labels: {} } };
     let reads = 0;
+    let lists = 0;
     const cluster = {
       ...noCluster,
       create: async () => stored,
-      listMetadata: async () => [{ ...stored, metadata: { ...stored.metadata, labels: { version: "1" } } }],
+      patch: async () => stored,
+      listMetadata: async () => {
+        lists++;
+        return [{ ...stored, metadata: { ...stored.metadata, labels: { version: "1" } } }];
+      },
       get: async () => {
         reads++;
         return { ...stored, metadata: { ...stored.metadata, labels: { version: "1", status: "deployed" } } };
@@ -92,9 +97,20 @@ describe("a revision that the store has written", () => {
     const store = secretReleaseStore(names, { cluster, helm: { ...noHelm, observe }, clock, tenant: noTenant });
     const record = recordOf(Uint8Array.from(Buffer.from("ours")));
     const own = { ...record, observed: { ...record.observed, description: "ours", ociDigest: "" } };
-    await store.create(own, undefined, signal);
-    return { store, reads: () => reads, metadata: stored.metadata };
+    const revision = await store.create(own, undefined, signal);
+    const update = () => store.update(revision, own, undefined, signal);
+    return { store, update, lists: () => lists, reads: () => reads, metadata: stored.metadata };
   }
+
+  test("is listed once, and again after the store has written", async () => {
+    const { lists, store, update } = await written();
+    await store.heads(signal);
+    await store.heads(signal);
+    expect(lists()).toBe(1);
+    await update();
+    await store.heads(signal);
+    expect(lists()).toBe(2);
+  });
 
   test("is not read again while the lists of metadata show it unchanged", async () => {
     const { reads, store } = await written();

@@ -15,7 +15,7 @@ export function waitFor(what: string, carried: ActionWait | undefined, now: numb
   return carried?.for === what ? carried : { for: what, since: now, looks: 0 };
 }
 
-/** Looks a few times within the first second of a wait, and once in each later run of it. */
+/** Looks a few times at the start of a wait, and once in each later run of it. */
 export async function lookNow<Found>(
   look: () => Promise<Found | undefined>,
   wait: ActionWait,
