@@ -13,7 +13,8 @@ const weightOfStep = 2;
 /** More than an interval: what the time before has begun is over. */
 const settleMs = 12_000;
 const betweenRoundsMs = 4_000;
-const patienceMs = 240_000;
+/** For the initialisation and the release of 200 Canaries or fewer, and for each further one. */
+const [patienceMs, patienceOfOneMs] = [240_000, 600];
 /** The sweep of a minute, however many Canaries there are. */
 const mostAtRest: Limit = { of: "max", atMost: 60 };
 /** Six, and those that no Canary causes. */
@@ -54,6 +55,23 @@ export async function canaryPeer(count: number): Promise<readonly Figure[]> {
     ...advanceFigures(`${count} Canaries advancing, Flagger with its default limits`, limited),
     ...restFigures(`${count} Canaries at rest, Sluice`, bySluice.atRest, mostAtRest),
     ...advanceFigures(`${count} Canaries advancing, Sluice`, bySluice.advancing, mostOfStep),
+  ];
+}
+
+/**
+ * The part of {@link canaryPeer} that is about `sluice local`: on a real API server, without Flagger beside it. Whether so many Canaries take
+ * all their steps in time.
+ */
+export async function canariesOnServer(count: number): Promise<readonly Figure[]> {
+  const built = await flaggerToMeasure("canariesOnServer");
+  if (built === undefined) return [];
+  const { advancing, atRest } = await besideSluice(built, count);
+  return [
+    ...restFigures(`${count} Canaries at rest on a real API server`, atRest, mostAtRest),
+    ...advanceFigures(`${count} Canaries advancing on a real API server`, advancing, mostOfStep, {
+      of: "min",
+      atLeast: 0.98 * count,
+    }),
   ];
 }
 
@@ -114,11 +132,12 @@ async function untilAll(
   { cluster, count }: World,
   holds: (status: CanaryStatus) => boolean,
 ): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+  const limitMs = Math.max(patienceMs, count * patienceOfOneMs);
+  const deadline = Date.now() + limitMs;
   for (;;) {
     const those = (await statuses(cluster, signal)).filter(holds).length;
     if (those === count) break;
-    if (Date.now() > deadline) throw new Error(`${those} of ${count} Canaries ${what} after ${patienceMs / 1_000} s`);
+    if (Date.now() > deadline) throw new Error(`${those} of ${count} Canaries ${what} after ${limitMs / 1_000} s`);
     await systemClock.sleep(1_000, signal);
   }
   say(`all Canaries ${what}`);
@@ -132,9 +151,14 @@ function restFigures(name: string, { cpuMs, requests, megabytes }: Used, limit?:
   ];
 }
 
-function advanceFigures(name: string, { megabytes, ofStep, steps }: Used, limit?: Limit): readonly Figure[] {
+function advanceFigures(
+  name: string,
+  { megabytes, ofStep, steps }: Used,
+  limit?: Limit,
+  leastSteps?: Limit,
+): readonly Figure[] {
   return [
-    figure(`${name}, steps in ten seconds`, "runs", [steps]),
+    figure(`${name}, steps in ten seconds`, "runs", [steps], leastSteps),
     figure(`${name}, processor time a step`, "ms", [ofStep.cpuMs]),
     figure(`${name}, requests a step`, "requests", [ofStep.requests], limit),
     figure(`${name}, memory`, "MB", [megabytes]),

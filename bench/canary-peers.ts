@@ -77,7 +77,7 @@ const Definition = z.looseObject({
 
 /** A fresh control plane, which goes with `open`. */
 export async function freshWorld({ crds }: BuiltFlagger, count: number, open: AsyncDisposableStack): Promise<World> {
-  const signal = AbortSignal.timeout(120_000);
+  const signal = AbortSignal.timeout(Math.max(120_000, count * 600));
   const plane = open.use(await ownControlPlane());
   const folder = await mkdtemp(join(tmpdir(), "sluice-canary-peer-"));
   open.defer(() => rm(folder, { recursive: true, force: true }));

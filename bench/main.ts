@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { bundleSize } from "./bundle-size.ts";
 import { advancingCanaries } from "./canaries.ts";
-import { canaryPeer } from "./canary-peer.ts";
+import { canariesOnServer, canaryPeer } from "./canary-peer.ts";
 import { coldStart } from "./cold-start.ts";
 import { cosignVerification } from "./cosign-verification.ts";
 import { demoTime } from "./demo-time.ts";
@@ -36,7 +36,7 @@ import { webhookDeliveries } from "./webhook-deliveries.ts";
 
 /**
  * `npm run bench [-- NAME… [--canaries COUNT]]`: one JSON line per figure; exit code 1 if one is over its limit. A bench that releases
- * Canaries beside Flagger does so with 200, or with COUNT for a try.
+ * Canaries on a real API server does so with 200, or with COUNT.
  */
 const benches = {
   fourObjects,
@@ -72,6 +72,7 @@ const benches = {
   canaries: () => advancingCanaries(200),
   thousandCanaries: () => advancingCanaries(1_000),
   canaryPeer,
+  canariesOnServer,
 } as const;
 const { values, positionals: wanted } = parseArgs({
   options: { canaries: { type: "string", default: "200" } },

@@ -1,5 +1,6 @@
 import type { CanaryAnalysis, CanarySpec, CanaryStatus } from "../api/canary.ts";
 import type { LiveObject } from "../core/manifest.ts";
+import { totalWeight } from "./analysis.ts";
 import type { CanarySettings } from "./settings.ts";
 
 /** A Canary as one run reads it. */
@@ -23,6 +24,14 @@ export function canaryText({ name, namespace }: Pick<Canary, "name" | "namespace
 /** `name.namespace` of the target. */
 export function targetText({ namespace, spec }: Pick<Canary, "namespace" | "spec">): string {
   return `${spec.targetRef.name}.${namespace}`;
+}
+
+/**
+ * Whether all requests are on the canary, since the promotion has failed and the primary does not serve (reference canary 6.7). A run
+ * that waits for its gate keeps the routes of the run before. Pure.
+ */
+export function isWithoutPrimary({ canaryWeight = 0, phase }: CanaryStatus): boolean {
+  return (phase === "Failed" || phase === "Waiting") && canaryWeight === totalWeight;
 }
 
 /** Who routes its traffic: `spec.provider`, or the provider of the installation (reference canary 2.1). */

@@ -11,14 +11,14 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /** Milliseconds of a duration that Go's `time.ParseDuration` reads. Throws a `RangeError` in its words. Pure. */
 export function parseGoDuration(text: string): number {
-  const invalid = new RangeError(`time: invalid duration ${JSON.stringify(text)}`);
+  const invalid = () => new RangeError(`time: invalid duration ${JSON.stringify(text)}`);
   const [, sign = "", amounts = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (amounts === "0") return 0;
-  if (amounts === "") throw invalid;
+  if (amounts === "") throw invalid();
   let ms = 0;
   for (let rest = amounts; rest !== ""; ) {
     const [all = "", number = "", unit = ""] = /^(\d+\.?\d*|\.\d+)([^.\d]*)/s.exec(rest) ?? [];
-    if (all === "") throw invalid;
+    if (all === "") throw invalid();
     if (unit === "") throw new RangeError(`time: missing unit in duration ${JSON.stringify(text)}`);
     const each = Object.hasOwn(unitMs, unit) ? unitMs[unit] : undefined;
     if (each === undefined) {
@@ -27,6 +27,6 @@ export function parseGoDuration(text: string): number {
     ms += Number(number) * each;
     rest = rest.slice(all.length);
   }
-  if (ms * 1e6 >= 2 ** 63) throw invalid;
+  if (ms * 1e6 >= 2 ** 63) throw invalid();
   return sign === "-" ? -ms : ms;
 }

@@ -185,13 +185,17 @@ function readText(response: IncomingMessage, maxBytes: number, arriving: Held): 
       response.destroy(new AnswerTooLong(`its answers of the same moment are longer than ${arriving.max} bytes`));
     else chunks.push(chunk);
   });
+  let isWhole = false;
   response.on("end", () => {
-    resolve(Buffer.concat(chunks, bytes).toString("utf8"));
+    isWhole = true;
+    const [first] = chunks;
+    resolve((first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes)).toString("utf8"));
   });
   response.on("error", reject);
   response.on("close", () => {
     arriving.bytes -= bytes;
-    reject(new Error("the connection was closed before the answer was complete"));
+    // An error takes longer to make than a short answer to read.
+    if (!isWhole) reject(new Error("the connection was closed before the answer was complete"));
   });
   return promise;
 }

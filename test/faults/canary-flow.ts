@@ -137,11 +137,6 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         tests: [killed],
       },
       {
-        what: "a closed gate after a failed promotion sends the traffic to a primary that does not serve",
-        find: 'phase === "Failed" || phase === "Waiting") return canaryWeight',
-        replace: 'phase === "Failed") return canaryWeight',
-      },
-      {
         what: "without analysis the traffic goes to a primary that does not serve",
         find: "found.isPrimaryDown ? promote(ctx) : promoteAtOnce(router, ctx)",
         replace: "promoteAtOnce(router, ctx)",
@@ -224,8 +219,8 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a primary whose promotion has failed is recreated from an earlier template",
-        find: '(phase === "Failed" && canaryWeight === totalWeight)',
-        replace: '(phase === "Failed" && canaryWeight === totalWeight + 1)',
+        find: '(phase === "Failed" && isWithoutPrimary(status))',
+        replace: '(phase === "Waiting" && isWithoutPrimary(status))',
       },
       {
         what: "a primary that an autoscaler has scaled to zero is scaled up",
@@ -333,6 +328,17 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         what: "the condition is rewritten without a change",
         find: "  if (present?.status === status && present.reason === phase) return before;\n",
         replace: "  if (present?.status === status && present.message === phase) return before;\n",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/canary.ts",
+    tests: ["test/unit/canary/routes/gateway-route.test.ts", primaryNotReady],
+    faults: [
+      {
+        what: "a run that waits for its gate after a failed promotion sends the traffic to a primary that does not serve",
+        find: '(phase === "Failed" || phase === "Waiting") && canaryWeight',
+        replace: 'phase === "Failed" && canaryWeight',
       },
     ],
   },

@@ -1,4 +1,5 @@
 import type { CanaryStatus } from "../../api/canary.ts";
+import { isWithoutPrimary } from "../canary.ts";
 import type { Routes } from "./router.ts";
 
 /** Shares of the requests in percent; their sum is 100. */
@@ -22,8 +23,8 @@ export function nonZero(weight: number): { readonly weight?: number } {
 }
 
 /** The weights of a route that is made. Only a primary that has failed in its promotion gets no requests (reference canary 6.7). */
-export function firstWeights({ phase, canaryWeight }: CanaryStatus): Weights {
-  return phase === "Failed" && canaryWeight === 100 ? allToCanary : allToPrimary;
+export function firstWeights(status: CanaryStatus): Weights {
+  return isWithoutPrimary(status) ? allToCanary : allToPrimary;
 }
 
 /** Throws a `RangeError` for weights that do not share all requests: the caller has reckoned wrongly, and nothing is written. */

@@ -1,8 +1,7 @@
 import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
-import { totalWeight } from "../analysis.ts";
 import { canaryManager } from "../canary-deps.ts";
-import { type Canary, canaryText, primaryName, targetText } from "../canary.ts";
+import { type Canary, canaryText, isWithoutPrimary, primaryName, targetText } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { syncCopies } from "./config-copies.ts";
 import { numberAt, objectAt } from "./fields.ts";
@@ -36,9 +35,10 @@ export async function restorePrimary(
   return isOfTarget(canary) ? undefined : await within(`${kind.creation} failed`, remake(target, kind, step));
 }
 
-/** Whether the primary is to be what the target is now: that has passed its checks. */
-function isOfTarget({ status: { canaryWeight, phase } }: Canary): boolean {
-  return phase === "Promoting" || phase === "Finalising" || (phase === "Failed" && canaryWeight === totalWeight);
+/** Whether the primary is to be what the target is now: that has passed its checks. A target that waits for its gate has not. */
+function isOfTarget({ status }: Canary): boolean {
+  const { phase } = status;
+  return phase === "Promoting" || phase === "Finalising" || (phase === "Failed" && isWithoutPrimary(status));
 }
 
 async function remake(target: LiveObject, kind: PodKind, step: WorkloadStep): Promise<Restored> {

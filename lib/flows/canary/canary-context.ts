@@ -15,7 +15,7 @@ import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
-import { type Carried, carriedTo } from "./carried.ts";
+import type { Carried } from "./carried.ts";
 import type { Handled } from "./by-hand.ts";
 import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
 
@@ -26,6 +26,8 @@ export const servedCanary = servedKind(declaredCanary);
 export interface CanaryContext {
   readonly canary: Canary;
   readonly run: Run;
+  /** What the run before has passed on. */
+  readonly carried: Carried;
   readonly deps: CanaryDeps;
   readonly home: HomeCluster;
   readonly step: StepDeps;
@@ -61,13 +63,9 @@ export interface CanaryContext {
   alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
 }
 
-export function canaryContext(
-  canary: Canary,
-  { handled = {}, memory, outage }: Pick<Carried, "handled" | "memory" | "outage">,
-  run: Run,
-  deps: CanaryDeps,
-): CanaryContext {
+export function canaryContext(canary: Canary, carried: Carried, run: Run, deps: CanaryDeps): CanaryContext {
   const { clock, log, parts, settings } = deps;
+  const { handled = {}, memory, outage } = carried;
   const home = leasedCluster(deps.home, run);
   const cluster = leased(deps.clusterOf(canary.live), run);
   // A run that an outage has ended may have been woken by a change.
@@ -106,7 +104,7 @@ export function canaryContext(
   // Flagger's hooks tell the revision that the status names at the time.
   const present = (): Canary => ({ ...canary, status });
   return {
-    ...{ canary, handled, run, deps, home, step, parts, phase, write },
+    ...{ canary, carried, handled, run, deps, home, step, parts, phase, write },
     workload: parts.workload(canary, step),
     scaler: parts.scaler(canary, step),
     provider: providerOf(canary, settings),
@@ -121,7 +119,7 @@ export function canaryContext(
     },
     say,
     sayOnce: async (type, message) => {
-      if (carriedTo(run).told !== message) await say(type, message);
+      if (carried.told !== message) await say(type, message);
       once = message;
     },
     saidOnce: () => once,

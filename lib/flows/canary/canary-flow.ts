@@ -5,7 +5,7 @@ import { intervalMs } from "../../canary/analysis.ts";
 import type { Canary } from "../../canary/canary.ts";
 import { canaryManager } from "../../canary/canary-deps.ts";
 import { inPhase, withCondition, withoutTarget } from "../../canary/run/phase-status.ts";
-import { readStatus } from "../../canary/run/read-status.ts";
+import { type ReadStatus, readStatus } from "../../canary/run/read-status.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { specFault } from "../../canary/verify-canary.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
@@ -35,9 +35,10 @@ export function canaryFlow(deps: CanaryDeps): Flow {
     const live = await deps.home.get({ ...run.key, ...servedCanary }, run.signal);
     if (live === undefined) return absent(deps, run);
     try {
-      const ctx = canaryContext(canaryOf(live), carriedTo(run), run, deps);
+      const read = readStatus(live["status"]);
+      const ctx = canaryContext(canaryOf(live, read), carriedTo(run), run, deps);
       const asked = { namespace: ctx.canary.namespace, home: ctx.home, signal: run.signal };
-      return await reconcile(ctx, () => list(asked, since));
+      return await reconcile(ctx, read, () => list(asked, since));
     } catch (error) {
       if (error instanceof ApiError && blamingCodes.has(error.code)) return refusedWrite(live, error, run, deps);
       if (!(error instanceof Failure)) throw error;
@@ -46,10 +47,14 @@ export function canaryFlow(deps: CanaryDeps): Flow {
   };
 }
 
-async function reconcile(ctx: CanaryContext, others: () => Promise<readonly ListedCanary[]>): Promise<FlowResult> {
+async function reconcile(
+  ctx: CanaryContext,
+  read: ReadStatus,
+  others: () => Promise<readonly ListedCanary[]>,
+): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   if (canary.live.metadata.deletionTimestamp !== undefined) return end(ctx);
-  await tellUnread(ctx);
+  await tellUnread(read, ctx);
   const fault = specFault(canary, deps.settings);
   if (fault !== undefined) {
     // As in Flagger there is neither a status nor an Event of it (reference canary, statement 41).
@@ -57,7 +62,7 @@ async function reconcile(ctx: CanaryContext, others: () => Promise<readonly List
     return { outcome: "stalled", failure, dueInMs: undefined };
   }
   await ensureFinalizer(ctx);
-  const { takenBy: before } = carriedTo(run);
+  const { takenBy: before } = ctx.carried;
   const subscribe = (topics: readonly string[]) => deps.subscriptions.subscribe(topics, run.fence, run.signal);
   // Before the look, so that no change in between is missed.
   await subscribe(before === undefined ? topicsOf(ctx, canary.status) : [ownerTopic(run, before)]);
@@ -70,19 +75,18 @@ async function reconcile(ctx: CanaryContext, others: () => Promise<readonly List
 }
 
 /** Throws a `Failure` that names every invalid field. */
-function canaryOf(live: LiveObject): Canary {
+function canaryOf(live: LiveObject, { status }: ReadStatus): Canary {
   const spec = parseLive(live, "spec", CanarySpec);
   const { name, namespace = "", uid } = live.metadata;
-  return { live, name, namespace, uid, spec, analysis: spec.analysis, status: readStatus(live["status"]).status };
+  return { live, name, namespace, uid, spec, analysis: spec.analysis, status };
 }
 
 /**
  * Says which fields of the status cannot be read. The step continues with the others and rewrites them. Throws a `Failure` for an
  * unknown phase: it is unknown who has the traffic, and the initialisation would scale the target to zero.
  */
-async function tellUnread(ctx: CanaryContext): Promise<void> {
+async function tellUnread({ faults, isPhaseUnknown }: ReadStatus, ctx: CanaryContext): Promise<void> {
   const { live } = ctx.canary;
-  const { faults, isPhaseUnknown } = readStatus(live["status"]);
   if (faults.length === 0) return;
   const what = `${subject(refOf(live))}: its status cannot be read, since another program or a person has changed it: ${faults.join("; ")}`;
   if (isPhaseUnknown) {
@@ -119,7 +123,7 @@ function ownerTopic({ key }: Run, name: string): string {
  */
 async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promise<FlowResult> {
   const { deps, run } = ctx;
-  const isFirst = carriedTo(run).takenBy !== name;
+  const isFirst = ctx.carried.takenBy !== name;
   await ctx.write(withoutTarget(ctx.status(), message, ctx.at()));
   if (isFirst) {
     await ctx.say("Warning", message);
@@ -139,7 +143,7 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
 /** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   // An outage is over once a run comes so far. The last step's facts about the Services may have changed since.
-  const { isSuspended: isTold = false, memory: _, outage: __, ...carried } = carriedTo(ctx.run);
+  const { isSuspended: isTold = false, memory: _, outage: __, ...carried } = ctx.carried;
   if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
   return {
     ...{ outcome: "suspended", dueInMs: undefined, carried: { ...carried, isSuspended: true } },

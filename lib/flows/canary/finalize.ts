@@ -7,7 +7,6 @@ import { parseApiVersion } from "../../core/object-ref.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import type { CanaryContext } from "./canary-context.ts";
-import { carriedTo } from "./carried.ts";
 
 /** How long the target gets to become ready before it is looked at again, as Flagger's first wait. Each wait is twice the one before. */
 const lookAgainMs = 3_000;
@@ -35,7 +34,7 @@ export async function finalize(ctx: CanaryContext): Promise<FlowResult> {
   if (!hasFinalizer(ctx)) return { outcome: "deleted", dueInMs: undefined };
   const { home, run } = ctx;
   if (canary.spec.revertOnDeletion === true && !(await revert(ctx))) {
-    const { waits = 0 } = carriedTo(run);
+    const { waits = 0 } = ctx.carried;
     const dueInMs = Math.min(lookAgainMs * 2 ** waits, intervalMs(canary.analysis));
     return { outcome: "deleting", dueInMs, carried: { waits: waits + 1 } };
   }

@@ -9,7 +9,6 @@ import { equal } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { askedBy, type Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
-import { carriedTo } from "./carried.ts";
 import { isOfStep } from "./of-step.ts";
 import { recordRelease } from "./record-release.ts";
 import { isTargetObserved, topicsOf } from "./subscribe.ts";
@@ -21,7 +20,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   const startedAt = deps.clock.now();
   const ms = intervalMs(canary.analysis);
-  const { handled = {}, memory: _, told, hasNext = false, ...paced } = carriedTo(run);
+  const { handled = {}, memory: _, told, hasNext = false, ...paced } = ctx.carried;
   const { status } = canary;
   if (status.phase !== undefined) {
     const when = isGoing(status.phase) ? whenToStep : whenToMend;

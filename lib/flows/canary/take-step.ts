@@ -1,5 +1,5 @@
 import { strategyOf, thresholdOf, totalWeight } from "../../canary/analysis.ts";
-import { targetText } from "../../canary/canary.ts";
+import { isWithoutPrimary, targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/routes/weights.ts";
 import { counted, inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
@@ -177,9 +177,9 @@ async function needsNoPrimary(router: Router, ctx: CanaryContext): Promise<boole
  * which gets it when it is promoted; a rollback would send the traffic to pods that do not serve, as in Flagger.
  */
 async function isWithoutTraffic(router: Router, ctx: CanaryContext): Promise<boolean> {
-  const { canaryWeight = 0, phase } = ctx.status();
-  // A run that waits for its gate keeps the routes of the run before.
-  if (phase === "Failed" || phase === "Waiting") return canaryWeight === totalWeight;
+  const status = ctx.status();
+  if (isWithoutPrimary(status)) return true;
+  const { phase } = status;
   if (phase !== "Progressing" && phase !== "WaitingPromotion") return false;
   const { analysis } = feasibleAnalysis(ctx);
   return strategyOf(analysis) !== "ab" && (await router.routes()).canary === totalWeight;

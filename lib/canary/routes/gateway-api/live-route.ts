@@ -32,6 +32,17 @@ const ParentRef = z.looseObject({
 type Rule = z.infer<typeof Rule>;
 
 const RouteSpec = z.looseObject({ parentRefs: z.array(ParentRef).default([]), rules: z.array(Rule).default([]) });
+type RouteSpec = z.infer<typeof RouteSpec>;
+
+/** By route, since a step asks the same one for its weights, its cookies and its parents. */
+const specs = new WeakMap<LiveObject, Partial<RouteSpec>>();
+
+/** The spec as far as it is a route's; empty if it is not. */
+function specOf(route: LiveObject): Partial<RouteSpec> {
+  const known = specs.get(route) ?? RouteSpec.safeParse(route["spec"]).data ?? {};
+  specs.set(route, known);
+  return known;
+}
 
 const ParentStatus = z.looseObject({
   parentRef: ParentRef,
@@ -44,7 +55,7 @@ const RouteStatus = z.looseObject({ parents: z.array(z.unknown()).default([]) })
 
 /** The traffic settings of a route. Other writers may have changed them. */
 export function liveRoutes(route: LiveObject, canary: Canary): Routes | undefined {
-  const { rules = [] } = RouteSpec.safeParse(route["spec"]).data ?? {};
+  const { rules = [] } = specOf(route);
   const ours = canaryServiceName(canary);
   const weighted = weightedBackends(rules, canary);
   if (weighted === undefined) return undefined;
@@ -56,7 +67,7 @@ export function liveRoutes(route: LiveObject, canary: Canary): Routes | undefine
 
 /** The cookies that its answers set. */
 export function liveCookies(route: LiveObject, canary: Canary): WrittenCookies {
-  const weighted = weightedBackends(RouteSpec.safeParse(route["spec"]).data?.rules ?? [], canary);
+  const weighted = weightedBackends(specOf(route).rules ?? [], canary);
   return cookiesAmong(setCookieOf(weighted?.canary), setCookieOf(weighted?.primary), canary.analysis.sessionAffinity);
 }
 
@@ -79,7 +90,7 @@ function setCookieOf(backend: Backend | undefined): string | undefined {
  */
 export function checkAccepted(route: LiveObject, canary: Canary): void {
   const { generation = 0 } = route.metadata;
-  const parentRefs = RouteSpec.safeParse(route["spec"]).data?.parentRefs ?? [];
+  const { parentRefs = [] } = specOf(route);
   const parents = (RouteStatus.safeParse(route["status"]).data?.parents ?? []).flatMap(
     (parent) => ParentStatus.safeParse(parent).data ?? [],
   );

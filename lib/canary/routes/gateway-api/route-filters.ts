@@ -81,6 +81,7 @@ function rewriteFilter(rewrite: CanaryService["rewrite"]): readonly JsonObject[]
 
 /** One filter of `service.mirror`; the definition of Canary refuses one without a backend. */
 function userMirror(mirror: unknown): readonly JsonObject[] {
+  if (mirror === undefined) return [];
   const parsed = Mirror.safeParse(mirror);
   if (!parsed.success) return [];
   const { group, kind, namespace, name, port } = parsed.data.backendRef;
@@ -95,6 +96,8 @@ function userMirror(mirror: unknown): readonly JsonObject[] {
 }
 
 function corsFilter(policy: unknown): readonly JsonObject[] {
+  // A failed parse costs far more than one that succeeds, and hardly any Canary has a policy.
+  if (policy === undefined) return [];
   const parsed = Cors.safeParse(policy);
   if (!parsed.success) return [];
   const { allowOrigin, allowMethods, allowHeaders, exposeHeaders, allowCredentials, maxAge } = parsed.data;

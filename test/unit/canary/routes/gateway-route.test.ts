@@ -251,11 +251,14 @@ describe("the HTTPRoute of a Canary", () => {
     expect(await routeOf(world)).toEqual(made);
   });
 
-  it("that is deleted after a failed promotion is recreated with all requests on the canary", async () => {
-    const world = await worldOf();
-    await world.router({ status: { phase: "Failed", canaryWeight: 100 } }).ensure();
-    expect(await specOf(world)).toMatchObject({ rules: [{ backendRefs: backends(0, 100) }] });
-  });
+  it.each(["Failed", "Waiting"] as const)(
+    "that is deleted after a failed promotion is recreated with all requests on the canary, since the primary does not serve (phase %s)",
+    async (phase) => {
+      const world = await worldOf();
+      await world.router({ status: { phase, canaryWeight: 100 } }).ensure();
+      expect(await specOf(world)).toMatchObject({ rules: [{ backendRefs: backends(0, 100) }] });
+    },
+  );
 
   it("is written as v1beta1 if the Canary asks for that", async () => {
     const world = await worldOf();

@@ -48,6 +48,19 @@ describe("failed checks of a Canary", () => {
     expect(dueInMs).toBeUndefined();
   });
 
+  test("of a metric that flaps add up to the threshold: a passed check does not clear the failed ones", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    for (const expected of ["Progressing w25 f1 75/25", "Progressing w50 f1 50/50", "Progressing w50 f2 50/50"]) {
+      world.state.checks = expected.includes("w50 f1") ? [] : [no];
+      await world.tick();
+      expect(world.now()).toBe(expected);
+    }
+    await world.tick();
+    expect(world.now()).toBe("Failed 100/0");
+  });
+
   test("canary/45: a failing rollout hook is a failed check and ends the step", async () => {
     const world = canaryWorld(analysis(hook("rollout", "load"), hook("", "untyped")));
     await world.begun();
