@@ -77,7 +77,7 @@ async function measure(peer: Peer): Promise<Costs> {
   const measured = async (moment: keyof typeof moments, work: (round: number) => Promise<void>): Promise<void> => {
     const { rounds } = moments[moment];
     const taken: Cost[] = [];
-    // The first one warms up.
+    // One round more, which warms up and does not count; but of few long rounds each counts.
     for (let round = 0; round <= rounds; round++) {
       taken.push(await costOf(peer, () => work(round)));
       await systemClock.sleep(settleMs, signal);

@@ -111,7 +111,11 @@ function processOf(
   const nothingFetched = () => Promise.reject(new Error("nothing is fetched"));
   const flows = makeFlows(kinds, {
     ...stores,
-    artifacts: { get: async (digest) => artifacts.get(digest), put: async () => {} },
+    artifacts: {
+      get: async (digest) => artifacts.get(digest),
+      has: async (digest) => artifacts.has(digest),
+      put: async () => {},
+    },
     artifactUrl: (path) => `https://sluice.invalid/${path}`,
     clock,
     home,

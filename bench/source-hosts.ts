@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import type { AwsConnection } from "../lib/aws/aws-connection.ts";
 import { mapLimit } from "../lib/core/concurrency.ts";
 import { digestOf } from "../lib/core/digest.ts";
@@ -36,7 +42,7 @@ export interface SourceHosts {
 }
 
 /**
- * Fills the registry and the S3 gateway of the real parts, and starts `git http-backend` and a file server, which end with `open`.
+ * Fills the registry and the S3 gateway of the real parts, and starts `git http-backend` and a file server, which end with `open`, as the bucket does.
  *
  * @returns undefined if a part is not here
  */
@@ -47,7 +53,7 @@ export async function sourceHosts(http: Http, open: AsyncDisposableStack): Promi
   const repository = open.use(await gitRepository());
   await repository.commit(manifests);
   const git = open.use(await gitServer(repository));
-  const { bucketName, ...bucketKeys } = await filledBucket(s3);
+  const { bucketName, ...bucketKeys } = await filledBucket(s3, open);
   return {
     bucketKeys,
     specs: {
@@ -60,15 +66,21 @@ export async function sourceHosts(http: Http, open: AsyncDisposableStack): Promi
   };
 }
 
-async function filledBucket({ credentials, endpoint = "", region }: AwsConnection) {
+/** The bucket is deleted with `open`. */
+async function filledBucket({ credentials, endpoint = "", region }: AwsConnection, open: AsyncDisposableStack) {
   if (credentials === undefined || typeof credentials === "function") throw new Error("the S3 gateway has fixed keys");
   const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
   const bucketName = `sluice-bench-${Date.now()}`;
   await client.send(new CreateBucketCommand({ Bucket: bucketName }));
   const keys = Array.from({ length: objectsOfBucket }, (_, at) => `deploy/${at}.yaml`);
   const put = (Key: string) => client.send(new PutObjectCommand({ Bucket: bucketName, Key, Body: `name: ${Key}\n` }));
+  open.defer(async () => {
+    const remove = (Key: string) => client.send(new DeleteObjectCommand({ Bucket: bucketName, Key }));
+    await mapLimit(keys, 8, remove, signal);
+    await client.send(new DeleteBucketCommand({ Bucket: bucketName }));
+    client.destroy();
+  });
   await mapLimit(keys, 8, put, signal);
-  client.destroy();
   return { bucketName, accesskey: credentials.accessKeyId, secretkey: credentials.secretAccessKey };
 }
 

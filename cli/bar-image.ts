@@ -1,7 +1,7 @@
 import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredImagePolicy } from "../lib/api/kinds/image-policy.ts";
 import { barredAnnotation, requestedAtAnnotation } from "../lib/api/names.ts";
-import { ApiError } from "../lib/core/ports/cluster.ts";
+import { repeatOnConflict } from "../lib/core/ports/repeat-on-conflict.ts";
 import {
   type BarredImage,
   barredName,
@@ -16,7 +16,6 @@ import { awaitRequest, loadObject, manager, requestTime } from "./reconcile-obje
 import type { Session } from "./session.ts";
 
 const kind: KindDeclaration = declaredImagePolicy;
-const maxTries = 3;
 
 /** `image bar`: the policy no longer chooses this image. Waits until it has chosen another. */
 export async function barImage(policy: string, image: string, why: string, session: Session): Promise<void> {
@@ -49,35 +48,25 @@ async function change(
 ): Promise<void> {
   const { cluster, namespace, signal, terminal } = session;
   const ref = { ...servedKind(kind), namespace, name };
-  for (let tries = 1; ; tries++) {
-    const object = await loadObject(kind, name, session);
-    const barred = next(parseBarred(object.metadata.annotations?.[barredAnnotation] ?? ""));
+  const object = await repeatOnConflict(async () => {
+    const read = await loadObject(kind, name, session);
+    const barred = next(parseBarred(read.metadata.annotations?.[barredAnnotation] ?? ""));
     const annotations = {
       [barredAnnotation]: barred.length === 0 ? null : checked(formatBarred(barred)),
       [requestedAtAnnotation]: requestTime(),
     };
-    const { resourceVersion = "" } = object.metadata;
-    const before = textAt(object, "status", "lastHandledReconcileAt");
-    try {
-      await cluster.patch(
-        ref,
-        { type: "merge", body: { metadata: { resourceVersion, annotations } } },
-        { manager },
-        signal,
-      );
-    } catch (error) {
-      if (!(error instanceof ApiError && error.reason === "Conflict") || tries === maxTries) throw error;
-      continue;
-    }
-    terminal.success(`${done} in ImagePolicy ${name}`);
-    if (isSuspended(kind, object)) {
-      terminal.warning(`ImagePolicy ${name} is suspended: it chooses no image until it is resumed`);
-      return;
-    }
-    await warnIfPaused(session);
-    await awaitRequest(kind, ref, before, session);
+    const { resourceVersion = "" } = read.metadata;
+    const body = { metadata: { resourceVersion, annotations } };
+    await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
+    return read;
+  });
+  terminal.success(`${done} in ImagePolicy ${name}`);
+  if (isSuspended(kind, object)) {
+    terminal.warning(`ImagePolicy ${name} is suspended: it chooses no image until it is resumed`);
     return;
   }
+  await warnIfPaused(session);
+  await awaitRequest(kind, ref, textAt(object, "status", "lastHandledReconcileAt"), session);
 }
 
 /** The text, which the policy must be able to read. */

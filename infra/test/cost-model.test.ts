@@ -10,8 +10,8 @@ function stackWith(clusters: number, context: Readonly<Record<string, unknown>> 
   return templateOf(new SluiceStack(checkedApp({ clusters: given, ...context }), "Sluice"));
 }
 
-describe("the cost model of docs/cost.md has of the stack", () => {
-  test("the memory of each function", () => {
+describe("the cost model of docs/cost.md", () => {
+  test("counts with the memory that each function of the stack has", () => {
     const functions = Object.entries(
       resourcesOf(stackWith(1, { webhooks: true, notifications: true }), "AWS::Lambda::Function"),
     );
@@ -21,7 +21,7 @@ describe("the cost model of docs/cost.md has of the stack", () => {
     }
   });
 
-  test("the number of resources of a cluster, and of all others", () => {
+  test("counts the resources that the stack has for each cluster, and all others", () => {
     const { beside, ofCluster } = stackResources;
     for (const clusters of [1, 3]) {
       const { Resources } = stackWith(clusters);

@@ -141,11 +141,11 @@ function deployedValue(key: string, value: unknown): string {
   return join[1].map((part) => (typeof part === "string" ? part : queue)).join("");
 }
 
-describe("the document of the functions", () => {
+describe("the document that describes the installation to the functions", () => {
   test.each<{ readonly staging: string; readonly context: Record<string, string>; readonly left: readonly unknown[] }>([
-    { staging: "is in the assembly alone", context: {}, left: [] },
+    { staging: "is copied into the assembly, and its temporary file is deleted", context: {}, left: [] },
     {
-      staging: "stays in the temporary folder if the app copies no assets",
+      staging: "stays in its temporary file if the app copies no assets into the assembly",
       context: { "aws:cdk:disable-asset-staging": "true" },
       left: [expect.stringMatching(/^sluice-installation-/)],
     },

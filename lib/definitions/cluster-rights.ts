@@ -2,6 +2,7 @@ import type { KindDeclaration } from "../api/kinds/declaration.ts";
 import { declaredKinds, definedKinds, readByCanaries } from "../api/kinds/declared-kinds.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import { declaredHelmChart } from "../api/kinds/helm-chart.ts";
+import { declaredImagePolicy } from "../api/kinds/image-policy.ts";
 import { declaredReceiver } from "../api/kinds/receiver.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { canaryTargetRights } from "./canary-rights.ts";
@@ -45,7 +46,13 @@ const reconcile: readonly Right[] = [
       verbs: [
         { verb: "get", why: "to read the object of a run, its source and its dependencies" },
         { verb: "list", why: "for the sweep, and to find other owners before a prune" },
-        { verb: "patch", why: "to set and remove the finalizer" },
+        {
+          verb: "patch",
+          why:
+            plural === declaredImagePolicy.plural
+              ? "to set and remove the finalizer, and to bar an unhealthy image"
+              : "to set and remove the finalizer",
+        },
       ],
     },
     ...(isStatusless === true

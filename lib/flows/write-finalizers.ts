@@ -1,8 +1,7 @@
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
-
-const maxTries = 3;
+import { repeatOnConflict } from "../core/ports/repeat-on-conflict.ts";
 
 /**
  * Changes an object's list of finalizers, under a precondition on the version that was read: another controller may change
@@ -14,18 +13,13 @@ export async function writeFinalizers(
   { home, manager }: { readonly home: HomeCluster; readonly manager: string },
   signal: AbortSignal,
 ): Promise<void> {
-  let present: LiveObject | undefined = live;
-  for (let tries = 1; present !== undefined; tries++) {
+  await repeatOnConflict(async (tries) => {
+    const present = tries === 1 ? live : await home.get(refOf(live), signal);
+    if (present === undefined) return;
     const { finalizers = [], resourceVersion = "" } = present.metadata;
     const body = { metadata: { resourceVersion, finalizers: change(finalizers) } };
-    try {
-      await home.patch(refOf(live), { type: "merge", body }, { manager }, signal);
-      return;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.reason === "NotFound") return;
-      if (error.reason !== "Conflict" || tries === maxTries) throw error;
-      present = await home.get(refOf(live), signal);
-    }
-  }
+    await home.patch(refOf(live), { type: "merge", body }, { manager }, signal).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
+    });
+  });
 }

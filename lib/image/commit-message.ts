@@ -1,7 +1,8 @@
 import { Failure } from "../core/failure.ts";
+import { hiddenValue } from "../core/known-words.ts";
 import type { EngineLimits } from "../core/ports/engine.ts";
 import { type MessageEngine, MessageEngineError } from "../core/ports/message-engine.ts";
-import type { FileChange } from "./image-change.ts";
+import type { FileChange, ObjectChanges } from "./image-change.ts";
 
 /** The limit for the message of a commit, and for the title and the text of a pull request. */
 export const maxMessageBytes = 64 * 1024;
@@ -69,7 +70,13 @@ export async function templateText(
   // Most messages are plain text: no engine starts for them.
   if (!template.includes("{{")) return template;
   const tenant = { cluster, namespace: automation.namespace };
-  const files = changes.map(({ path, objects }) => ({ path, objects }));
+  const files = changes.map(({ path, objects }) => ({ path, objects: objects.map(withoutSecrets) }));
   const input = { tenant, template, automation, values, files, maxBytes: maxMessageBytes };
   return engine.message(input, messageLimits, signal);
+}
+
+/** The message goes to Alerts too, whose readers may not read the repository: a Secret in it may have had a password at a marker. */
+function withoutSecrets({ object, changes }: ObjectChanges): ObjectChanges {
+  if (object.kind !== "Secret") return { object, changes };
+  return { object, changes: changes.map((change) => ({ ...change, oldValue: hiddenValue })) };
 }

@@ -8,16 +8,23 @@ import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import { formatUnnamed, parseUnnamed } from "../../lib/core/unnamed-artifacts.ts";
 import { namingFullDisk } from "./disk-full.ts";
+import { verifiedFiles } from "./verified-files.ts";
 
 /**
  * Artifacts as files under `folder`, named by their digest; the time of a file is when its artifact was last stored. Each is first
  * written under another name and then moved. Only one process may use the folder.
  */
-export function artifactFiles(folder: string, clock: Pick<Clock, "now">): ArtifactStore & ArtifactCollection {
+export function artifactFiles(
+  folder: string,
+  clock: Pick<Clock, "now">,
+  /** For tests that count. */
+  readBytes: (file: string) => Promise<Uint8Array> = (file) => readFile(file),
+): ArtifactStore & ArtifactCollection {
   const fileOf = (digest: Digest): string => {
     const hex = digest.slice("sha256:".length);
     return join(folder, hex.slice(0, 2), hex.slice(2));
   };
+  const verified = verifiedFiles(clock, readBytes);
   const unnamedFile = join(folder, "unnamed");
   /** How many calls are storing each artifact now. */
   const storing = new Map<Digest, number>();
@@ -43,7 +50,7 @@ export function artifactFiles(folder: string, clock: Pick<Clock, "now">): Artifa
       const file = fileOf(digest);
       storing.set(digest, (storing.get(digest) ?? 0) + 1);
       try {
-        if (!(await holds(file, digest))) await write(file, bytes, signal);
+        if ((await verified.read(file, digest)) === undefined) await write(file, bytes, signal);
         const now = new Date(clock.now());
         await utimes(file, now, now);
       } finally {
@@ -53,7 +60,11 @@ export function artifactFiles(folder: string, clock: Pick<Clock, "now">): Artifa
     },
     async get(digest, signal) {
       signal.throwIfAborted();
-      return wholeFile(fileOf(digest), digest);
+      return verified.read(fileOf(digest), digest);
+    },
+    async has(digest, signal) {
+      signal.throwIfAborted();
+      return verified.holds(fileOf(digest), digest);
     },
     async *list(signal) {
       for (const start of await namesIn(folder)) {
@@ -96,21 +107,6 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     if (isMissing(error) || isNoFolder(error)) return [];
     throw error;
   }
-}
-
-async function holds(file: string, digest: Digest): Promise<boolean> {
-  return (await wholeFile(file, digest)) !== undefined;
-}
-
-async function wholeFile(file: string, digest: Digest): Promise<Uint8Array | undefined> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  return digestOf(bytes) === digest ? bytes : undefined;
 }
 
 function emptyIfMissing(error: unknown): string {

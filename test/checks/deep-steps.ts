@@ -124,7 +124,7 @@ export const deepSteps: readonly DeepStep[] = [
   },
   {
     name: "notify",
-    shows: "notification-controller and Sluice send the same requests to the same Providers of twenty types",
+    shows: "notification-controller and Sluice send the same requests to the same Providers of thirty types",
     command: shell(
       `flux="$(node ${fluxTests}/build-flux.ts --fetch --all)"; eval "$flux"; vitest run --project=real --reporter=./test/report/each-minute.ts test/interop/notify`,
     ),

@@ -25,10 +25,23 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
 
     const bytes = new TextEncoder().encode("an artifact");
     const digest = digestOf(bytes);
+    /** The stored text. The store says that it has it exactly if there is one, before it is read and after. */
     const text = async (): Promise<string | undefined> => {
+      const hasBefore = await backEnd.store.has(digest, never);
       const found = await backEnd.store.get(digest, never);
+      expect([hasBefore, await backEnd.store.has(digest, never)]).toEqual(Array(2).fill(found !== undefined));
       return found === undefined ? undefined : new TextDecoder().decode(found);
     };
+
+    test("a store has an artifact from when it is stored until it is removed", async () => {
+      expect(await backEnd.store.has(digest, never)).toBe(false);
+      await backEnd.store.put(digest, bytes, never);
+      expect(await backEnd.store.has(digest, never)).toBe(true);
+      const [found] = await listed();
+      if (found === undefined) throw new Error("it is not listed");
+      await backEnd.collection.remove(found, never);
+      expect(await backEnd.store.has(digest, never)).toBe(false);
+    });
 
     test("bytes can be read by their digest", async () => {
       await backEnd.store.put(digest, bytes, never);
@@ -52,6 +65,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
 
     test("11.1/12: bytes that no longer match their digest count as missing, and storing them again repairs that (21)", async () => {
       await backEnd.store.put(digest, bytes, never);
+      expect(await backEnd.store.has(digest, never)).toBe(true);
       await backEnd.damage(digest);
       expect(await text()).toBeUndefined();
       await backEnd.store.put(digest, bytes, never);
@@ -113,6 +127,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       const stopped = AbortSignal.abort(new Error("time is up"));
       await expect(backEnd.store.put(digest, bytes, stopped)).rejects.toThrow("time is up");
       await expect(backEnd.store.get(digest, stopped)).rejects.toThrow("time is up");
+      await expect(backEnd.store.has(digest, stopped)).rejects.toThrow("time is up");
       expect(await text()).toBeUndefined();
     });
 

@@ -80,6 +80,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     await Promise.all([1, 2, 3].map(() => storeIn(bucket).put(digest, large, never)));
     const found = await storeIn(bucket).get(digest, never);
     expect(found === undefined ? undefined : digestOf(found)).toBe(digest);
+    expect(await storeIn(bucket).has(digest, never)).toBe(true);
     const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket.name }));
     expect(Contents.map(({ Size }) => Size)).toEqual([large.length]);
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket.name }));
@@ -160,6 +161,16 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     expect(Uploads).toEqual([]);
   });
 
+  test("is asked for the checksum of an artifact, and does not send its bytes", async () => {
+    const bucket = await createBucket();
+    await storeIn(bucket).put(digest, bytes, never);
+    await using wire = await faultyWire(of.endpoint, () => "pass");
+    const through = s3Client({ ...of, endpoint: wire.url });
+    expect(await storeIn({ ...bucket, client: through }).has(digest, never)).toBe(true);
+    expect(wire.seen).toEqual([expect.stringMatching(/^HEAD /)]);
+    through.destroy();
+  });
+
   test("the key of an artifact is never below the key of another", async () => {
     const bucket = await createBucket();
     for (let index = 0; index < 40; index++) {
@@ -213,6 +224,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
       message: expect.stringContaining("s3:PutObject on bucket no-such-bucket: it does not exist in region"),
     });
     await expect(storeIn(missing).get(digestOf(bytes), never)).rejects.toMatchObject({ reason: "missing" });
+    await expect(storeIn(missing).has(digestOf(bytes), never)).rejects.toMatchObject({ reason: "missing" });
     const strangers = s3Client({ ...of, credentials: { accessKeyId: realAccessKeyId, secretAccessKey: "wrong" } });
     const foreign = { ...bucket, client: strangers };
     await expect(storeIn(foreign).get(digestOf(bytes), never)).rejects.toMatchObject({
@@ -234,6 +246,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     });
     await expect(store.put(digest, bytes, never)).rejects.toEqual(elsewhere);
     await expect(store.get(digest, never)).rejects.toEqual(elsewhere);
+    await expect(store.has(digest, never)).rejects.toEqual(elsewhere);
     astray.destroy();
   });
 

@@ -92,6 +92,11 @@ const uses: readonly Use[] = [
     actions: ["s3:GetObject"],
   },
   {
+    what: "an artifact that is looked for",
+    use: (of) => withArtifacts(of, (store) => store.has(digestOf(bytes), never)),
+    actions: ["s3:GetObject"],
+  },
+  {
     what: "a work item of an unused table",
     use: (of) => withTable(of, ({ items }) => items.get(keyOf("web"), never)),
     actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"],

@@ -82,9 +82,11 @@ async function openDeadLetters(): Promise<DeadLettersBackEnd> {
   };
 }
 
-async function openArtifacts(): Promise<ArtifactBackEnd> {
+/** @param ageMs how long ago every file was written, by the clock of the store */
+async function openArtifacts(ageMs: number): Promise<ArtifactBackEnd> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-artifacts-"));
   const clock = steppedClock();
+  clock.pass(Date.now() - clock.now() + ageMs);
   const files = artifactFiles(folder, clock);
   return {
     store: files,
@@ -96,7 +98,8 @@ async function openArtifacts(): Promise<ArtifactBackEnd> {
 }
 
 for (const contract of [...stateContracts, interruptedCallsContract]) contract("sqlite", openSqlite);
-artifactStoreContract("files", openArtifacts);
+artifactStoreContract("files that were just written", () => openArtifacts(0));
+artifactStoreContract("files of an hour ago", () => openArtifacts(3_600_000));
 wakeUpQueueContract("sqlite", openQueue);
 deadLettersContract("sqlite", openDeadLetters);
 observedResourcesContract("sqlite", async () => {

@@ -229,6 +229,22 @@ export const awsFaults: readonly FileFaults[] = [
         find: "return found?.digest === digest ? found.bytes : undefined;",
         replace: "return found?.bytes;",
       },
+      {
+        what: "an artifact without its checksum counts as missing",
+        find: "if (await isChecked(bucket, key, digest, signal)) return true;",
+        replace: "if (!(await isChecked(bucket, key, digest, signal))) return false;",
+      },
+    ],
+  },
+  {
+    file: "lib/aws/s3/is-checked.ts",
+    tests: ["test/unit/aws/s3/s3-faults.test.ts"],
+    faults: [
+      {
+        what: "any checksum proves an artifact",
+        find: "return found.ChecksumSHA256 === checksumOf(digest);",
+        replace: "return found.ChecksumSHA256 !== undefined;",
+      },
     ],
   },
   {

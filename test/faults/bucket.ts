@@ -27,6 +27,29 @@ export const bucketFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sources/bucket/begin-listing.ts",
+    tests: ["test/unit/flows/bucket/bucket.test.ts"],
+    faults: [
+      {
+        what: "a .sourceignore on a later page is not read",
+        find: "isListed || !isWhole",
+        replace: "isListed",
+      },
+      {
+        what: "a .sourceignore outside of the prefix is not read",
+        find: 'if (prefix !== "") return { mayHaveIgnoreFile: true,',
+        replace: 'if (prefix !== "") return { mayHaveIgnoreFile: false,',
+        named: "11.5/110",
+      },
+      {
+        what: "a listing that is refused is told in its own words",
+        find: "if (error instanceof BucketFault) return undefined;",
+        replace: "if (error instanceof TypeError) return undefined;",
+        named: "11.5/114",
+      },
+    ],
+  },
+  {
     file: "lib/flows/source/stored-artifact.ts",
     tests: ofFlow,
     faults: [

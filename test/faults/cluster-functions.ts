@@ -49,6 +49,18 @@ export const clusterFunctionFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/definitions/uninstall.ts",
+    tests: ["test/e2e/uninstall/embedded.test.ts"],
+    faults: [
+      {
+        what: "the cluster is asked every quarter of a second for two minutes whether the objects are gone",
+        find: "delayMs = Math.min(2 * delayMs, maxPollMs)",
+        replace: "delayMs = Math.min(delayMs, maxPollMs)",
+        named: "a foreign finalizer",
+      },
+    ],
+  },
+  {
     file: "functions/definitions.ts",
     tests: ["test/e2e/definitions/embedded.test.ts"],
     faults: [

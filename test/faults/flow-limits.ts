@@ -91,8 +91,12 @@ export const flowLimitFaults: readonly FileFaults[] = [
         find: 'const { finalizers = [], resourceVersion = "" } = present.metadata;',
         replace: 'const { finalizers = [] } = live.metadata;\n    const { resourceVersion = "" } = present.metadata;',
       },
-      { what: "a conflict fails the run at once", find: "tries === maxTries", replace: "tries > 0" },
     ],
+  },
+  {
+    file: "lib/core/ports/repeat-on-conflict.ts",
+    tests: ["test/unit/flows/write-finalizers.test.ts"],
+    faults: [{ what: "a conflict fails the run at once", find: "tries === maxTries", replace: "tries > 0" }],
   },
   {
     file: "lib/manifests/engine-message.ts",

@@ -7,6 +7,18 @@ const sources = [`${folder}/source.test.ts`];
 
 export const imageUpdateAutomationFaults: readonly FileFaults[] = [
   {
+    file: "lib/image/commit-message.ts",
+    tests: ["test/unit/image/commit-message.test.ts"],
+    faults: [
+      {
+        what: "a commit message shows the old value of a marker in a Secret",
+        find: 'if (object.kind !== "Secret") return { object, changes };',
+        replace: 'if (object.kind !== "Secrets") return { object, changes };',
+        named: "the old value of a marker in a Secret",
+      },
+    ],
+  },
+  {
     file: "lib/flows/image-update-automation/push-changes.ts",
     tests: runs,
     faults: [
@@ -55,6 +67,12 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
     file: "lib/flows/image-update-automation/check-out.ts",
     tests: runs,
     faults: [
+      {
+        what: "a repository that is too large is not cloned without the files outside of the path",
+        find: 'if (folder === "") throw withMend(error);',
+        replace: 'if (folder !== "/") throw withMend(error);',
+        tests: [`${folder}/large-repository.test.ts`],
+      },
       {
         what: "an existing push branch is created again from the checked-out branch",
         find: "const existing = isSwitched ? listed.find(({ name }) => name === heads + branch)?.oid : undefined;",

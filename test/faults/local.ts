@@ -59,6 +59,32 @@ export const localFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "local/state/verified-files.ts",
+    tests: ["test/unit/local/state/verified-files.test.ts"],
+    faults: [
+      {
+        what: "a file counts as unchanged by a time that any program can set",
+        find: "`${ino} ${size} ${mtimeNs} ${ctimeNs}`",
+        replace: "`${ino} ${size} ${mtimeNs} ${typeof ctimeNs}`",
+      },
+      {
+        what: "a file that was just written is trusted",
+        find: "if (isOld) verified",
+        replace: "if (isOld || before.size > 0n) verified",
+      },
+      {
+        what: "a file is trusted for any digest",
+        find: "if (known?.digest === digest) {",
+        replace: "if (known !== undefined) {",
+      },
+      {
+        what: "each look reads the file",
+        find: "if (isOld) verified.set(file, { digest, state: stateOf(before) });",
+        replace: 'if (isOld) verified.set(file, { digest, state: "" });',
+      },
+    ],
+  },
+  {
     file: "local/state/message-queue.ts",
     tests: ["test/unit/local/state/message-queue.test.ts", "test/contract/local-state.test.ts"],
     faults: [

@@ -137,6 +137,20 @@ export const sourcesFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/source/memory-source.test.ts"],
       },
       {
+        what: "an artifact that is no longer stored stays in the status",
+        find: `    (await deps.artifacts.has(digest.data, run.signal).catch(unread))
+`,
+        replace: `    ((await deps.artifacts.has(digest.data, run.signal).catch(unread)) || true)
+`,
+        named: "11.1/11",
+      },
+      {
+        what: "an unchanged run reads the stored artifact",
+        find: "(await deps.artifacts.has(digest.data, run.signal).catch(unread))",
+        replace: "(await deps.artifacts.get(digest.data, run.signal).catch(unread)) !== undefined",
+        named: "an unchanged source does not read its artifact",
+      },
+      {
         what: "an artifact in the status is trusted without a record",
         find: `    (await deps.records.recorded(run.key, live.metadata.uid, digest.data, run.signal)) &&
 `,

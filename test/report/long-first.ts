@@ -31,6 +31,7 @@ export const longFiles = [
   "e2e/canary-traffic/real",
   "contract/lagging-dynamodb",
   "limits/readers/engine",
+  "limits/readers/git",
   "e2e/flow/two-clusters",
   "interop/git-over-ssh",
   "e2e/definitions/embedded",

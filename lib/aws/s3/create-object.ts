@@ -9,6 +9,7 @@ import { mapLimit } from "../../core/concurrency.ts";
 import type { Digest } from "../../core/digest.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { callAws } from "../call-aws.ts";
+import { checksumOf } from "./is-checked.ts";
 import { bucketAction, objectIn, type S3Bucket, type WriteCondition } from "./s3-bucket.ts";
 
 /** Above this an object is sent in parts. */
@@ -37,7 +38,7 @@ export async function createObject(
       ...condition,
       Body: bytes,
       ContentType: "application/gzip",
-      ChecksumSHA256: Buffer.from(digest.slice("sha256:".length), "hex").toString("base64"),
+      ChecksumSHA256: checksumOf(digest),
     });
     await callAws(
       bucketAction("s3:PutObject", bucket),

@@ -3,6 +3,7 @@ import { type ArtifactStore, refreshAfterMs as ofAllStores } from "../../core/po
 import type { Clock } from "../../core/ports/clock.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { artifactKey } from "./artifact-keys.ts";
+import { isChecked } from "./is-checked.ts";
 import { readObject } from "./read-object.ts";
 import type { S3Bucket, WriteCondition } from "./s3-bucket.ts";
 
@@ -50,6 +51,12 @@ export function s3Artifacts({
       const how = { maxBytes: maxArtifactBytes, keep: true };
       const found = await readObject(bucket, artifactKey(prefix, digest), how, signal);
       return found?.digest === digest ? found.bytes : undefined;
+    },
+    async has(digest, signal) {
+      const key = artifactKey(prefix, digest);
+      if (await isChecked(bucket, key, digest, signal)) return true;
+      const found = await readObject(bucket, key, { maxBytes: maxArtifactBytes, keep: false }, signal);
+      return found?.digest === digest;
     },
   };
 }

@@ -9,6 +9,11 @@ export interface ArtifactStore {
   put(digest: Digest, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   /** The bytes, verified against the digest; undefined if they are missing or no longer hash to it. */
   get(digest: Digest, signal: AbortSignal): Promise<Uint8Array | undefined>;
+  /**
+   * Whether {@link get} would return the bytes now. Reads them only if nothing else proves that they still hash to the digest. Who uses an
+   * artifact gets it, since it may be damaged or removed right after the answer.
+   */
+  has(digest: Digest, signal: AbortSignal): Promise<boolean>;
 }
 
 /** After this time an artifact that is stored again counts as stored now. */

@@ -45,5 +45,5 @@ async function isStored(name: string, uid: string, digest: Digest, ctx: Generato
   const { deps, run } = ctx;
   if (!(await deps.records.recorded(artifactKey(name, ctx), uid, digest, run.signal))) return false;
   const unread = storeOutage("StorageOperationFailed", "unable to read artifact from storage", run.signal);
-  return (await deps.artifacts.get(digest, run.signal).catch(unread)) !== undefined;
+  return deps.artifacts.has(digest, run.signal).catch(unread);
 }

@@ -7,6 +7,7 @@ import { bucketTopic } from "../../core/topics.ts";
 import { maxIgnoreBytes, patternsOf } from "../../sources/archive/archive-tree.ts";
 import type { IgnorePattern } from "../../sources/archive/ignore-rules.ts";
 import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
+import { beginListing } from "../../sources/bucket/begin-listing.ts";
 import { type BucketIndex, bucketIndex } from "../../sources/bucket/bucket-index.ts";
 import { ignoreKey, listObjects } from "../../sources/bucket/list-objects.ts";
 import type { ObjectContent, ObjectStore } from "../../sources/bucket/object-store.ts";
@@ -94,14 +95,20 @@ async function lookAtBucket(
   index: BucketIndex,
   phase: Phase,
 ): Promise<ObjectContent | undefined> {
-  const exists = await inWords(`failed to confirm existence of '${bucket}' bucket`, () => store.exists(phase));
+  const begun = await beginListing(store, prefix, phase);
+  const exists =
+    begun !== undefined ||
+    (await inWords(`failed to confirm existence of '${bucket}' bucket`, () => store.exists(phase)));
   if (!exists) throw new Failure("BucketOperationFailed", `bucket '${bucket}' not found`);
-  const ignoreFile = await inWords(`failed to get Etag for '${ignoreKey}' object`, () =>
-    store.get(ignoreKey, maxIgnoreBytes, phase),
-  );
+  const ignoreFile =
+    begun?.mayHaveIgnoreFile === false
+      ? undefined
+      : await inWords(`failed to get Etag for '${ignoreKey}' object`, () =>
+          store.get(ignoreKey, maxIgnoreBytes, phase),
+        );
   const patterns = readPatterns([ignoreFile === undefined ? "" : Buffer.from(ignoreFile.bytes).toString(), ignore]);
   await inWords(`indexation of objects from bucket '${bucket}' failed`, () =>
-    listObjects(store, { index, patterns, prefix }, phase),
+    listObjects(begun ?? store, { index, patterns, prefix }, phase),
   );
   return ignoreFile;
 }

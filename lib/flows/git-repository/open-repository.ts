@@ -45,11 +45,14 @@ export type OpenForWriting = (
   ctx: TransportContext,
 ) => Promise<WritableRepository>;
 
-/** Opens repositories over these connections for reading and writing. */
-export function writableRepositoryOpener(connections: GitConnections): OpenForWriting {
+/** Opens repositories over these connections for reading and writing, within these limits but the time, which the spec sets. */
+export function writableRepositoryOpener(
+  connections: GitConnections,
+  given: GitLimits = defaultGitLimits,
+): OpenForWriting {
   const known = knownServers();
   return async (url, spec, ctx) => {
-    const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec) };
+    const limits = { ...given, timeoutMs: gitTimeoutMs(spec) };
     await using opened = new AsyncDisposableStack();
     const remote = opened.use(openGitRemote(await gitTransport(url, spec, limits, connections, ctx), limits, known));
     const receive = opened.use(await gitTransport(url, spec, limits, connections, ctx, "git-receive-pack"));

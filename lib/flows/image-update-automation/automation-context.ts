@@ -31,6 +31,8 @@ export interface CloneAt {
   readonly listed: readonly GitRef[];
   /** Branches with the commit in their history, if no reference names it. */
   readonly within: readonly string[];
+  /** Folders whose files are wanted, if a server can leave out the others; undefined: all. */
+  readonly folders?: readonly string[];
 }
 
 /** Where an automation finds the Secrets of one namespace, and who asks for them. */

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { GitRepositorySpec } from "../../api/git-repository.ts";
 import { Failure } from "../../core/failure.ts";
 import { type ChosenRef, chooseRef, listedPrefixes, MissingRef } from "../../sources/git/choose-ref.ts";
@@ -8,7 +9,7 @@ import { isRefName } from "../../sources/git/write/refspec.ts";
 import { committedAt } from "../git-repository/find-revision.ts";
 import { gitWords, shownUrl } from "../git-repository/git-failure.ts";
 import { gitTimeoutMs } from "../git-repository/open-repository.ts";
-import type { AutomationContext } from "./automation-context.ts";
+import type { AutomationContext, AutomationRepository, CloneAt } from "./automation-context.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 
 const heads = "refs/heads/";
@@ -20,15 +21,24 @@ export interface CheckedOut {
   readonly commit: string;
   /** At the head of the branch that is pushed, or at the commit where the server has no such branch. */
   readonly clone: GitClone;
+  /** Whether only the files below `spec.update.path` could be fetched. */
+  readonly isPartial: boolean;
+}
+
+interface Wanted {
+  /** The revision of the last run, which is not cloned again. */
+  readonly skipIf: string | undefined;
+  /** `spec.update.path`. */
+  readonly path: string;
 }
 
 /**
- * Finds the commit to check out, and clones it; where commits go to another branch that exists, its head. `skipIf`: the revision of the
- * last run, which is not cloned again. Throws a {@link Failure} `GitOperationFailed` in Flux's words.
+ * Finds the commit to check out, and clones it; where commits go to another branch that exists, its head. Throws a {@link Failure}
+ * `GitOperationFailed` in Flux's words.
  */
 export async function checkOut(
   source: ResolvedSource,
-  skipIf: string | undefined,
+  { skipIf, path }: Wanted,
   ctx: AutomationContext,
 ): Promise<CheckedOut | "unchanged"> {
   const { spec, repository, branch, isSwitched } = source;
@@ -48,9 +58,40 @@ export async function checkOut(
     }
     const existing = isSwitched ? listed.find(({ name }) => name === heads + branch)?.oid : undefined;
     const at = { checkout: existing ?? chosen.commit, listed, within: chosen.within ?? [] };
-    const clone = await repository.clone(at, bounded).catch(inWords(`unable to clone '${url}'`));
-    return { revision, commit: chosen.commit, clone };
+    const cloned = await cloneOf(at, path, repository, bounded).catch(inWords(`unable to clone '${url}'`));
+    return { revision, commit: chosen.commit, ...cloned };
   });
+}
+
+/** If the pack of all files is too large, of those below the path alone. */
+async function cloneOf(
+  at: CloneAt,
+  path: string,
+  repository: AutomationRepository,
+  signal: AbortSignal,
+): Promise<Pick<CheckedOut, "clone" | "isPartial">> {
+  const folder = posix.join("/", path).replaceAll(/^\/+|\/+$/g, "");
+  try {
+    return { clone: await repository.clone(at, signal), isPartial: false };
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    if (folder === "") throw withMend(error);
+  }
+  try {
+    return { clone: await repository.clone({ ...at, folders: [folder] }, signal), isPartial: true };
+  } catch (error) {
+    throw isTooLarge(error) ? withMend(error) : error;
+  }
+}
+
+function isTooLarge(error: unknown): error is GitFault {
+  return error instanceof GitFault && error.reason === "too-large";
+}
+
+function withMend(fault: GitFault): GitFault {
+  const mend =
+    "name the folder of the files with markers in spec.update.path, or keep these files in a smaller repository";
+  return new GitFault(fault.reason, `${fault.message}: ${mend}`, { cause: fault });
 }
 
 /** All references that matter: the checked-out one, the branch to push, and those in the refspec. */

@@ -57,7 +57,8 @@ async function updateOnce(
   ctx: AutomationContext,
 ): Promise<Updated> {
   const { before, passed } = ctx;
-  const checkedOut = await checkOut(source, revisionToSkip(spec, source, policies, ctx), ctx);
+  const wanted = { skipIf: revisionToSkip(spec, source, policies, ctx), path: spec.update.path ?? "" };
+  const checkedOut = await checkOut(source, wanted, ctx);
   passed.add("checkout");
   if (checkedOut === "unchanged") return { kind: "skipped" };
   await using clone = checkedOut.clone;
@@ -115,10 +116,13 @@ function isElsewhere({ isSwitched, refspec }: ResolvedSource): boolean {
   return isSwitched || refspec !== undefined;
 }
 
+const linkOutside =
+  "the repository is so large that only the files below spec.update.path are fetched, and a link leads out of it: name a folder that has the file too";
+
 async function setImages(
   { update }: ImageUpdateAutomationSpec,
   policies: ObservedPolicies,
-  { clone }: CheckedOut,
+  { clone, isPartial }: CheckedOut,
   { deps, namespace, run }: AutomationContext,
 ): Promise<readonly ChangedFile[]> {
   try {
@@ -130,7 +134,9 @@ async function setImages(
   } catch (error) {
     run.signal.throwIfAborted();
     if (!(error instanceof GitFault || error instanceof RangeError)) throw error;
-    throw new Failure("UpdateFailed", `failed to apply policies: ${messageOf(error)}`, { cause: error });
+    const isOutside = isPartial && error instanceof GitFault && error.reason === "missing";
+    const why = isOutside ? linkOutside : messageOf(error);
+    throw new Failure("UpdateFailed", `failed to apply policies: ${why}`, { cause: error });
   }
 }
 

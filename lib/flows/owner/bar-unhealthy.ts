@@ -7,6 +7,7 @@ import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
+import { repeatOnConflict } from "../../core/ports/repeat-on-conflict.ts";
 import { type BlamedImage, blamedImages } from "../../health/blamed-images.ts";
 import type { ObservedHealth } from "../../health/check-health.ts";
 import { addLine, type BarredImage, barredName, isBarredBy, parseBarred } from "../../image/barred/barred-images.ts";
@@ -17,8 +18,6 @@ interface UnhealthyOwner {
   /** As the reason names it: `Kustomization/apps/podinfo`. */
   readonly subject: string;
 }
-
-const maxTries = 3;
 
 interface BarringClusters {
   readonly home: HomeCluster;
@@ -106,8 +105,10 @@ async function writeLine(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const ref = refOf(policy);
-  let present: LiveObject | undefined = policy;
-  for (let tries = 1; present !== undefined && asks(present); tries++) {
+  return repeatOnConflict(async (tries) => {
+    const present = tries === 1 ? policy : await home.get(ref, signal);
+    if (present === undefined || !asks(present))
+      return `it no longer has the annotation ${barUnhealthyAnnotation}: "true"`;
     const annotation = present.metadata.annotations?.[barredAnnotation] ?? "";
     if (parseBarred(annotation).some((one) => isBarredBy(one, image))) return undefined;
     const applier = applierOf(present);
@@ -115,20 +116,9 @@ async function writeLine(
       return `${applier} applies its annotation ${barredAnnotation}; remove that from the manifest`;
     const annotations = { [barredAnnotation]: addLine(annotation, image) };
     const { resourceVersion = "" } = present.metadata;
-    try {
-      await home.patch(
-        ref,
-        { type: "merge", body: { metadata: { resourceVersion, annotations } } },
-        { manager },
-        signal,
-      );
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof ApiError && error.reason === "Conflict") || tries === maxTries) throw error;
-    }
-    present = await home.get(ref, signal);
-  }
-  return `it no longer has the annotation ${barUnhealthyAnnotation}: "true"`;
+    await home.patch(ref, { type: "merge", body: { metadata: { resourceVersion, annotations } } }, { manager }, signal);
+    return undefined;
+  });
 }
 
 /** Who applies the annotation with the barred images: the next apply would remove what is added here. */

@@ -22,7 +22,7 @@ export async function checkStoredArtifact(ctx: SourceContext): Promise<void> {
   if (
     digest.success &&
     (await deps.records.recorded(run.key, live.metadata.uid, digest.data, run.signal)) &&
-    (await deps.artifacts.get(digest.data, run.signal).catch(unread)) !== undefined
+    (await deps.artifacts.has(digest.data, run.signal).catch(unread))
   ) {
     return;
   }

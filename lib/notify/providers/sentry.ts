@@ -102,6 +102,6 @@ function transactionOf(event: NotificationEvent, digest: string): { readonly [fi
     contexts: { trace: { op, span_id, trace_id } },
     ...{ tags, type: "transaction" },
     ...moment,
-    spans: [{ trace_id, span_id, op, tags, ...moment, ...end }],
+    spans: [{ trace_id, span_id, op, tags, origin: "manual", ...moment, ...end }],
   };
 }

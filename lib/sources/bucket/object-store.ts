@@ -19,6 +19,8 @@ export interface ObjectContent {
 /** A bucket of any provider. Every method throws a {@link BucketFault}, or the reason that the phase's signal was aborted with. */
 export interface ObjectStore {
   exists(phase: Phase): Promise<boolean>;
+  /** A listing needs the same permission as `exists`, and fails if there is no bucket. */
+  readonly isSeenByListing?: true;
   /** The object; undefined if there is none. A longer one is a {@link BucketFault} `too-large`. */
   get(key: string, maxBytes: number, phase: Phase): Promise<ObjectContent | undefined>;
   /** All objects whose key begins with the prefix, page by page. A page may be empty. */

@@ -109,7 +109,11 @@ export function s3Store(options: S3StoreOptions): ObjectStore {
       return { bytes: answer.body, etag: plainEtag(answer.headers["etag"] ?? "") };
     },
 
+    isSeenByListing: true,
+
     async *list(prefix, phase) {
+      region ??= await findRegion(phase);
+      if (region === undefined) throw new BucketFault("answer", texts["NoSuchBucket"] ?? "");
       let token: string | undefined;
       for (;;) {
         const query = escapedQuery({

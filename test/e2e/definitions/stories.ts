@@ -46,8 +46,14 @@ const readStored = async () => new Secret("0".repeat(64));
 const update = (old: string) => request({ type: "Update", physicalId: id, oldProperties: { version: old } });
 const remove = (given: Partial<ResourceRequest> = {}) => request({ type: "Delete", physicalId: id, ...given });
 
-/** What the handler of CloudFormation's requests does to a cluster, by its administrator. */
-export function definitionsStories(where: string, clusterOf: () => Cluster): void {
+/**
+ * What the handler of CloudFormation's requests does to a cluster, by its administrator.
+ *
+ * @param plays "all", or only what depends on the API server: how it establishes, merges and removes
+ */
+export function definitionsStories(where: string, clusterOf: () => Cluster, plays: "all" | "some" = "all"): void {
+  /** For `test.for`: a story that ends the same way on every API server. */
+  const decided = plays === "all" ? [where] : [];
   describe(`definitions and rights on ${where}`, () => {
     let cluster: Cluster;
     beforeEach(async () => {
@@ -123,17 +129,20 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       }
     });
 
-    test("of a newer Sluice are not replaced: the request fails, prints a mend, and writes nothing", async () => {
-      await run(request(), { version: "0.3.0" });
-      const before = await seen();
-      await expect(run(request())).rejects.toThrow(
-        /definition of a newer version, \S+ by Sluice 0\.3\.0; this is Sluice 0\.2\.0, which does not replace it.*Deploy that version/,
-      );
-      expect(await seen()).toEqual(before);
-      await run(request(), { version: "0.3.1" });
-    });
+    test.for(decided)(
+      "of a newer Sluice are not replaced: the request fails, prints a mend, and writes nothing",
+      async () => {
+        await run(request(), { version: "0.3.0" });
+        const before = await seen();
+        await expect(run(request())).rejects.toThrow(
+          /definition of a newer version, \S+ by Sluice 0\.3\.0; this is Sluice 0\.2\.0, which does not replace it.*Deploy that version/,
+        );
+        expect(await seen()).toEqual(before);
+        await run(request(), { version: "0.3.1" });
+      },
+    );
 
-    test("a rollback succeeds, and keeps the definitions of the newer version", async () => {
+    test.for(decided)("a rollback succeeds, and keeps the definitions of the newer version", async () => {
       await run(request(), { version: "0.3.0" });
       const back = await run(update("0.3.0"));
       expect(back.attributes).toMatchObject({ Notice: expect.stringContaining("stay as Sluice 0.3.0 installed them") });
@@ -157,14 +166,17 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect([still === undefined, isGoing(other)]).toEqual([false, true]);
     });
 
-    test("a cluster of another Sluice is refused, with its owner and the command, and nothing is written", async () => {
-      const other = { id: "999999999999/eu-west-1/sluice", version: "0.1.0", takeOverCommand: "" };
-      await ownerCheck(other, { cluster, clock: systemClock })(signal);
-      await expect(run(request())).rejects.toThrow(
-        /belongs to another Sluice, 999999999999\/eu-west-1\/sluice, .*run sluice take-over --installation 123456789012\/eu-west-1\/sluice/,
-      );
-      expect(new Set(await seen())).toEqual(new Set([undefined]));
-    });
+    test.for(decided)(
+      "a cluster of another Sluice is refused, with its owner and the command, and nothing is written",
+      async () => {
+        const other = { id: "999999999999/eu-west-1/sluice", version: "0.1.0", takeOverCommand: "" };
+        await ownerCheck(other, { cluster, clock: systemClock })(signal);
+        await expect(run(request())).rejects.toThrow(
+          /belongs to another Sluice, 999999999999\/eu-west-1\/sluice, .*run sluice take-over --installation 123456789012\/eu-west-1\/sluice/,
+        );
+        expect(new Set(await seen())).toEqual(new Set([undefined]));
+      },
+    );
 
     test("the admission webhook is installed if it has an address, and removed otherwise", async () => {
       const admission = { url: "https://x.lambda-url.eu-west-1.on.aws/", secret: secretArn, selector: "a in (b),!c" };
@@ -217,14 +229,17 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       await run(remove());
     });
 
-    test("a delete after sluice uninstall releases a cluster that was taken over again meanwhile", async () => {
-      await run(request());
-      for (const ref of rights.map(refOfManifest)) await cluster.delete(ref, { propagation: "Background" }, signal);
-      const self = { id: installation, version: "0.2.0", takeOverCommand: "" };
-      await ownerCheck(self, { cluster, clock: systemClock })(signal);
-      await run(remove({ resource: "stack/Prod" }));
-      expect(await cluster.get(ownerRef, signal)).toBeUndefined();
-    });
+    test.for(decided)(
+      "a delete after sluice uninstall releases a cluster that was taken over again meanwhile",
+      async () => {
+        await run(request());
+        for (const ref of rights.map(refOfManifest)) await cluster.delete(ref, { propagation: "Background" }, signal);
+        const self = { id: installation, version: "0.2.0", takeOverCommand: "" };
+        await ownerCheck(self, { cluster, clock: systemClock })(signal);
+        await run(remove({ resource: "stack/Prod" }));
+        expect(await cluster.get(ownerRef, signal)).toBeUndefined();
+      },
+    );
 
     test("definitions are removed only on request, and only once no object is left", async () => {
       await run(request());
@@ -250,7 +265,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect((await live(definitions)).map(isGoing)).toEqual(definitions.map(() => true));
     });
 
-    test("a resource that another one has replaced removes nothing", async () => {
+    test.for(decided)("a resource that another one has replaced removes nothing", async () => {
       await run(request({ resource: "stack/Former" }));
       await run(request());
       await ownerCheck(
@@ -263,7 +278,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(await cluster.get(ownerRef, signal)).toBeDefined();
     });
 
-    test("a delete succeeds if the cluster no longer exists", async () => {
+    test.for(decided)("a delete succeeds if the cluster no longer exists", async () => {
       const open = async () => {
         throw new AwsFault("missing", "ResourceNotFoundException", "it does not exist");
       };
@@ -271,28 +286,35 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       await expect(run(request(), { open })).rejects.toThrow("it does not exist");
     });
 
-    test("a Kubernetes version that is too old is refused, and one newer than the tested ones is reported", async () => {
-      await expect(run(request(), { described: { version: "1.29" } })).rejects.toThrow(
-        "has Kubernetes 1.29, and Sluice is tested with Kubernetes 1.33 to 1.36: upgrade the cluster first",
-      );
-      const { attributes } = await run(request(), { described: { version: "1.40" } });
-      expect(attributes).toMatchObject({ Notice: expect.stringContaining("look for a newer Sluice") });
-    });
+    test.for(decided)(
+      "a Kubernetes version that is too old is refused, and one newer than the tested ones is reported",
+      async () => {
+        await expect(run(request(), { described: { version: "1.29" } })).rejects.toThrow(
+          "has Kubernetes 1.29, and Sluice is tested with Kubernetes 1.33 to 1.36: upgrade the cluster first",
+        );
+        const { attributes } = await run(request(), { described: { version: "1.40" } });
+        expect(attributes).toMatchObject({ Notice: expect.stringContaining("look for a newer Sluice") });
+      },
+    );
 
-    test.each([
+    const limits = [
       { version: "1.32", outcome: "upgrade the cluster first" },
       { version: "1.33", outcome: "no notice" },
       { version: "1.36", outcome: "no notice" },
       { version: "1.37", outcome: "look for a newer Sluice" },
-    ])("at the limits of the tested versions: Kubernetes $version, $outcome", async ({ version, outcome }) => {
-      const said = await run(request(), { described: { version } }).then(
-        ({ attributes }) => (attributes?.["Notice"] === "" ? "no notice" : attributes?.["Notice"]),
-        (error: unknown) => String(error),
-      );
-      expect(said).toContain(outcome);
-    });
+    ];
+    test.each(plays === "all" ? limits : [])(
+      "at the limits of the tested versions: Kubernetes $version, $outcome",
+      async ({ version, outcome }) => {
+        const said = await run(request(), { described: { version } }).then(
+          ({ attributes }) => (attributes?.["Notice"] === "" ? "no notice" : attributes?.["Notice"]),
+          (error: unknown) => String(error),
+        );
+        expect(said).toContain(outcome);
+      },
+    );
 
-    test("invalid properties are all named", async () => {
+    test.for(decided)("invalid properties are all named", async () => {
       const asked = request({ properties: { cluster: "prod", onDelete: "all" } });
       await expect(run(asked)).rejects.toThrow(
         "cluster must be arn:aws:eks:<region>:<account>:cluster/<name>; installation is required; version is required; onDelete must be keep or removeDefinitions",

@@ -55,6 +55,7 @@ export function memoryState(published: ReadonlyMap<string, unknown>, clock: Cloc
     artifacts: through("artifacts", {
       put: async () => {},
       get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
+      has: async (digest) => published.has(digest),
     }),
     records,
     receivers: sqliteReceiverIndex(database),

@@ -29,6 +29,6 @@ async function open(): Promise<AuditedCluster> {
 }
 
 describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => {
-  // A real control plane takes ten seconds to remove the definitions, and each kill is two uninstalls.
+  // The gate plays what depends on the garbage collector, finalizers and preconditions of a real API server.
   uninstallStories("a real control plane", open, inGateOrDeep(undefined, 1));
 });

@@ -16,6 +16,8 @@ interface WholeFluxOptions extends BuiltFlux {
   readonly cluster: Cluster;
   /** By default all six. */
   readonly flags?: FlagsOfControllers;
+  /** Further variables of all of them. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Flux's controllers. Their end is that of Deployments that are scaled to 0. */
@@ -44,14 +46,14 @@ const allSix: FlagsOfControllers = {
  * the others send their events, then source-controller, and the rest once it serves every artifact itself.
  */
 export async function startWholeFlux(
-  { controllers, crds, kubeconfig, folder, cluster, flags = allSix }: WholeFluxOptions,
+  { controllers, crds, kubeconfig, folder, cluster, flags = allSix, env = {} }: WholeFluxOptions,
   signal: AbortSignal,
 ): Promise<WholeFlux> {
   await installDefinitions(crds, cluster, signal);
   const [storage, images, scratch] = ["storage", "images", "scratch"].map((name) => join(folder, name));
   if (storage === undefined || images === undefined || scratch === undefined) throw new Error("no folders");
   await Promise.all([storage, images, scratch].map((path) => mkdir(path, { recursive: true })));
-  const common = { controllers, folder, env: { KUBECONFIG: kubeconfig, TMPDIR: scratch, HOME: scratch } };
+  const common = { controllers, folder, env: { ...env, KUBECONFIG: kubeconfig, TMPDIR: scratch, HOME: scratch } };
   await using running = new AsyncDisposableStack();
   const processes: Record<string, number> = {};
   const start = async (name: FluxController, args: (ports: readonly [number, number]) => readonly string[]) => {

@@ -1,16 +1,11 @@
-import { createServer, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
-import type { JsonObject } from "../../../lib/core/json.ts";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { buffer } from "node:stream/consumers";
+import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
-
-/** A request as the host of a Provider has got it, without what each HTTP client says about itself and its connection. */
-export interface GotRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, unknown>>;
-  /** Parsed if it is JSON. */
-  readonly body: unknown;
-}
+import { comparableRequest, type GotRequest } from "./comparable-request.ts";
+import { HostAnswers } from "./host-answers.ts";
+import { natsHost } from "./nats-host.ts";
 
 /** The hosts of a Provider for each type, which remember what they get. */
 export interface ProviderHosts {
@@ -22,36 +17,24 @@ export interface ProviderHosts {
   got(type: string): readonly GotRequest[];
 }
 
-/** Of a connection and a client, or of no meaning to a receiver. */
-const ofClients = new Set([
-  "accept-encoding",
-  "connection",
-  "content-length",
-  "host",
-  "transfer-encoding",
-  "user-agent",
-]);
+/** The types whose host the test cannot name, and which call it by TLS: certificates of `test/fixtures/tls`. */
+const certificates: Readonly<Record<string, string>> = { telegram: "telegram" };
 
 /** Starts a host for each of the types, which answers as their services do. @param open ends them */
 export async function providerHosts(types: readonly string[], open: AsyncDisposableStack): Promise<ProviderHosts> {
   const requests = new Map<string, GotRequest[]>();
+  const answers = new Map<string, HostAnswers>();
   const origins: Record<string, string> = {};
   for (const type of types) {
     const got: GotRequest[] = [];
     requests.set(type, got);
-    const server = createServer((request, response) => {
-      void text(request).then((body) => {
-        got.push(gotRequest(request, body));
-        const { status, answer } = answerTo(request);
-        response.writeHead(status, { "content-type": "application/json" });
-        response.end(status === 204 ? undefined : JSON.stringify(answer));
-      });
-    });
-    origins[type] = `http://127.0.0.1:${await portOnLoopback(server)}`;
-    open.defer(() => {
-      server.closeAllConnections();
-      server.close();
-    });
+    const host = new HostAnswers();
+    answers.set(type, host);
+    const port =
+      type === "nats"
+        ? await natsHost((request) => void got.push(request), open)
+        : await httpHost(type, (request) => void got.push(request), host, open);
+    origins[type] = `http://127.0.0.1:${port}`;
   }
   const sorted = (type: string) => (requests.get(type) ?? []).toSorted((a, b) => compared(a, b));
   return {
@@ -60,36 +43,41 @@ export async function providerHosts(types: readonly string[], open: AsyncDisposa
     take: (type) => {
       const all = sorted(type);
       requests.get(type)?.splice(0);
+      answers.get(type)?.reset();
       return all;
     },
   };
 }
 
-function gotRequest({ headers, method = "", url = "" }: IncomingMessage, body: string): GotRequest {
-  const own = Object.entries(headers).filter(([name]) => !ofClients.has(name));
-  return { method, path: url, headers: Object.fromEntries(own), body: parsed(body) };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return body;
-  }
+async function httpHost(
+  type: string,
+  got: (request: GotRequest) => void,
+  host: HostAnswers,
+  open: AsyncDisposableStack,
+): Promise<number> {
+  const listener: RequestListener = (request, response) => {
+    void buffer(request).then((body) => {
+      const { method = "", url = "" } = request;
+      const comparable = comparableRequest(type, request, body);
+      const { status, answer } = host.to(method, url, comparable?.body);
+      if (comparable !== undefined) got(comparable);
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(status === 204 ? undefined : JSON.stringify(answer));
+    });
+  };
+  const name = certificates[type];
+  const server =
+    name === undefined
+      ? createServer(listener)
+      : createSecureServer({ cert: await pem(`${name}.crt`), key: await pem(`${name}.key`) }, listener);
+  open.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return await portOnLoopback(server);
 }
 
 function compared(a: GotRequest, b: GotRequest): number {
   const [one, other] = [JSON.stringify(a), JSON.stringify(b)];
   return one < other ? -1 : Number(one > other);
-}
-
-/** Without a memory, so that each event meets the same host. */
-function answerTo({ method, url = "" }: IncomingMessage): {
-  readonly status: number;
-  readonly answer: JsonObject | [];
-} {
-  if (url.endsWith("/api/v1/version")) return { status: 200, answer: { version: "1.22.0" } };
-  if (url.endsWith("/dispatches")) return { status: 204, answer: {} };
-  if (method === "GET") return { status: 200, answer: url.includes("/_apis/") ? { count: 0, value: [] } : [] };
-  return { status: /statuses/.test(url) ? 201 : 200, answer: {} };
 }

@@ -1,5 +1,6 @@
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Http } from "../../../lib/core/ports/http.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
@@ -15,10 +16,19 @@ import { memoryCauseGroups } from "../../../local/state/cause-groups.ts";
 import { memoryEventWindows } from "../../../local/state/event-windows.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
-/** Sends an event to every Provider of the cluster that an Alert names for it, as Sluice does. @param open ends its connections */
-export function sluiceSender(connected: Cluster, open: AsyncDisposableStack) {
-  const http = httpClient({ network: homeNetwork });
-  open.defer(() => http.close());
+/**
+ * Sends an event to every Provider of the cluster that an Alert names for it, as Sluice does.
+ *
+ * @param hosts the origins that stand for others, by the origin that a Provider always calls @param open ends its connections
+ */
+export function sluiceSender(
+  connected: Cluster,
+  hosts: Readonly<Record<string, string>>,
+  open: AsyncDisposableStack,
+): (event: NotificationEvent, signal: AbortSignal) => Promise<void> {
+  const client = httpClient({ network: homeNetwork });
+  open.defer(() => client.close());
+  const http: Http = { send: (request, signal) => client.send({ ...request, url: urlBy(hosts, request.url) }, signal) };
   const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
   open.defer(() => cel.close());
   const home = asHome(connected);
@@ -35,7 +45,7 @@ export function sluiceSender(connected: Cluster, open: AsyncDisposableStack) {
     ...common,
     providers,
     parts: {
-      ...{ http, dial: http.dial, now: () => systemClock.now() },
+      ...{ http, dial: client.dial, now: () => systemClock.now() },
       sleep: (ms: number, stop: AbortSignal) => systemClock.sleep(ms, stop),
     },
     commitStatusOf: commitStatuses(cel),
@@ -46,4 +56,9 @@ export function sluiceSender(connected: Cluster, open: AsyncDisposableStack) {
     await dispatchEvent("here", event, undefined, deps, signal);
     for (const notification of queued.splice(0)) await deliver(notification, signal);
   };
+}
+
+function urlBy(hosts: Readonly<Record<string, string>>, url: string): string {
+  const { origin } = new URL(url);
+  return `${hosts[origin] ?? origin}${url.slice(origin.length)}`;
 }

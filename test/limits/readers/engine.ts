@@ -14,6 +14,7 @@ import { engineLimits } from "../../../lib/manifests/build/build-by-engine.ts";
 import { defaultArchiveLimits } from "../../../lib/sources/archive/unpack.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { noHelm } from "../../doubles/no-helm.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { packed } from "../../unit/sources/helm/charts.ts";
 import type { WorstInput } from "../worst-input.ts";
 
@@ -125,6 +126,8 @@ function readingRelease(name: string, bytes: number): WorstInput {
   };
 }
 
+/** With the manifest around it, more than is read of what a chart renders. */
+const tooMuchOutput = inGateOrDeep(renderLimits.maxOutputBytes, 100_000_000);
 const bigConfigMap = (text: string): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: "${text}"}\n`;
 /** Each level is ten of the one before. */
@@ -145,7 +148,7 @@ export const engineReaders: readonly WorstInput[] = [
   evaluating("as many lists and commas in a result as are read", `[${"v,".repeat(9)}v]`, () =>
     list("[]", 3 * (maxJsonParts / 20) - 300),
   ),
-  rendering("a template of 100 MB of output", bigConfigMap('{{ repeat 100000000 "x" }}')),
+  rendering("a template of too much output", bigConfigMap(`{{ repeat ${tooMuchOutput} "x" }}`)),
   rendering("a template of 20 MB of output", bigConfigMap('{{ repeat 6000000 "x" }}')),
   rendering("a template that includes itself", '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}'),
   rendering("values of aliases that expand", bigConfigMap("{{ .Values.l0 }}"), aliasBomb),

@@ -65,6 +65,29 @@ describe("credentials of an OCIRepository", () => {
     expect(JSON.stringify([world.writes, world.logged])).not.toContain("hunter2");
   });
 
+  test("follow their Secret from run to run: the old password is refused and the new one taken without a restart", async () => {
+    let password = "hunter2";
+    const open = { ...world.deps.http };
+    world.deps.http.send = async (request, signal) => {
+      const response = await open.send(request, signal);
+      if (request.headers?.["authorization"] === basic(`robot:${password}`) || request.url.endsWith("/v2/"))
+        return response;
+      return { url: request.url, status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
+    };
+    await world.push("latest", { "a.yaml": "a" });
+    secret("pull", { ".dockerconfigjson": config("hunter2") });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
+    await world.run();
+    expect(ready()).toMatchObject({ status: "True" });
+    password = "correct horse";
+    await world.run();
+    expect(ready()).toMatchObject({ status: "False", reason: "OCIArtifactPullFailed" });
+    secret("pull", { ".dockerconfigjson": config("correct horse") });
+    await world.run();
+    expect(ready()).toMatchObject({ status: "True", reason: "Succeeded" });
+    expect(asked().at(-1)).toBe(basic("robot:correct horse"));
+  });
+
   test("a missing Secret of the object is reported before its service account; a missing pull secret is reported as such", async () => {
     const metadata = { name: "puller", namespace: "apps" };
     world.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata, imagePullSecrets: [{ name: "pull" }] });

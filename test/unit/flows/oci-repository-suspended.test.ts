@@ -23,7 +23,7 @@ describe("a suspended OCIRepository", () => {
     world().state.now += 5_000;
     const asked: string[] = [];
     const { artifacts, records } = world().deps;
-    world().deps.artifacts = { get: ask("get"), put: ask("put") };
+    world().deps.artifacts = { get: ask("get"), has: ask("has"), put: ask("put") };
     world().deps.records = { ...records, record: ask("record"), retain: ask("retain"), recorded: ask("recorded") };
     function ask(what: string) {
       return async (): Promise<never> => {

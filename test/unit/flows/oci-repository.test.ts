@@ -291,6 +291,18 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().stored.size).toBe(1);
   });
 
+  test("an unchanged source does not read its artifact", async () => {
+    const { get } = world().deps.artifacts;
+    const read: string[] = [];
+    world().deps.artifacts.get = async (digest) => {
+      read.push(digest);
+      return get(digest);
+    };
+    await world().run();
+    world().deps.artifacts.get = get;
+    expect(read).toEqual([]);
+  });
+
   test("does not trust an artifact that a user wrote into the status", async () => {
     world().forgetRecords();
     await world().run();

@@ -88,11 +88,11 @@ describe("an outage that affects an OCIRepository", () => {
     world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
     await outlast(1);
     const before = world.get("app")["status"];
-    const { get } = world.deps.artifacts;
-    world.deps.artifacts.get = refused;
+    const { has } = world.deps.artifacts;
+    world.deps.artifacts.has = refused;
     await outlast(10_000);
     expect(world.get("app")["status"]).toEqual(before);
-    world.deps.artifacts.get = get;
+    world.deps.artifacts.has = has;
     await outlast(1);
     expect(world.get("app")["status"]).toEqual(before);
   });

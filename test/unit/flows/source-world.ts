@@ -110,6 +110,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
         stored.set(digest, bytes);
       },
       get: async (digest: Digest) => stored.get(digest),
+      has: async (digest: Digest) => stored.has(digest),
     },
     records: {
       ...records,

@@ -27,7 +27,7 @@ const flows = makeFlows(kinds, {
   artifactUrl: (path) => path,
   canaryHttp: noCanaryHttp,
   metricServers: {},
-  artifacts: { get: away, put: away },
+  artifacts: { get: away, has: away, put: away },
   clock: systemClock,
   home: { ...noHome, get: async () => undefined },
   concurrency: 1,

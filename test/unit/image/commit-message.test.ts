@@ -152,6 +152,37 @@ describe("a template without a valid message fails with Flux's text", () => {
   });
 });
 
+describe("a template cannot print a secret", () => {
+  test("it sees the name of the automation, the values of the spec and the changes, and nothing else", async () => {
+    expect(await message('{{ printf "%+v" . }}', { changes: of.changes.slice(1) })).toBe(
+      "{AutomationObject:apps/images Changed:{FileChanges:map[values.yaml:map[{ResourceIdentifier:{TypeMeta:{APIVersion: Kind:} NameMeta:{Name: Namespace:}}}:[{OldValue:1.0.0 NewValue:1.1.0 Setter:apps:web:tag}]]]} Values:map[cluster:live who:Flux <flux@example.test>]}",
+    );
+  });
+
+  test.each(["env", "expandenv", "getHostByName", "lookup", "include", "tpl"])(
+    "it has no function %s",
+    async (name) => {
+      await expect(message(`{{ ${name} "HOME" }}`)).rejects.toMatchObject({
+        message: expect.stringMatching(`function "${name}" not defined$`),
+      });
+    },
+  );
+
+  test("the old value of a marker in a Secret is hidden in messages, and other old values are not", async () => {
+    const changes = [change("web", "1.0.0", "1.1.0")];
+    const secret = { apiVersion: "v1", kind: "Secret", namespace: "apps", name: "login" };
+    const password = { oldValue: "hunter2", newValue: "1.1.0", setter: "apps:web:tag" };
+    const objects = [
+      { object: pod("web"), changes },
+      { object: secret, changes: [password] },
+    ];
+    const template = "{{ range .Changed.Changes }}{{ .OldValue }} -> {{ .NewValue }};{{ end }}";
+    expect(await message(template, { changes: [{ path: "all.yaml", objects }] })).toBe(
+      "registry.test/web:1.0.0 -> registry.test/web:1.1.0;***** -> 1.1.0;",
+    );
+  });
+});
+
 describe("a commit message template has limits", () => {
   const write = (template: string) => templateText(template, of, engine, forever);
 

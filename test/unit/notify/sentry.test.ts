@@ -79,7 +79,7 @@ describe("a Provider of type sentry", () => {
       ...{ type: "transaction", transaction: "Kustomization: golden-notify-proxy-types/sentry" },
       ...{ event_id: id, level: "info", message: event.message, tags, ...moment, ...ofTheClient },
       contexts: { trace: span },
-      spans: [{ ...span, tags, ...moment }],
+      spans: [{ ...span, tags, ...moment, origin: "manual" }],
     });
   });
 

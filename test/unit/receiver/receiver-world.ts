@@ -86,7 +86,7 @@ export function receiverWorld(change: Partial<ReceiverDeps & Pick<WakeDeps, "req
     metrics: recordedMetrics(),
     subscriptions,
     requests: { request, hint: request },
-    artifacts: { put: fail, get: fail },
+    artifacts: { put: fail, get: fail, has: fail },
     records: { record: fail, retain: fail, recorded: fail },
     jitter: () => 0.5,
     timing: defaultTiming,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { maxArtifactBytes, s3Artifacts } from "../../../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../../../lib/aws/s3/s3-bucket.ts";
@@ -166,4 +167,44 @@ describe("an S3 bucket", () => {
     expect(error).toBeUndefined();
     expect(seen.map((request) => request.split(" ", 1).join(""))).toEqual(["PUT", "GET", "PUT"]);
   });
+
+  /** Looks for an artifact in a bucket that answers HEAD so, and GET with these bytes. */
+  async function hasOver(head: WireFault, got: WireFault) {
+    await using wire = await faultyWire(undefined, ({ method }) => (method === "HEAD" ? head : got));
+    const client = s3Client({ region, endpoint: wire.url, credentials });
+    const store = s3Artifacts({ bucket: { client, name: "artifacts", region }, prefix: "", clock: systemClock });
+    const found = await store.has(digestOf(bytes), never).catch((error: unknown) => error);
+    client.destroy();
+    return { found, asked: wire.seen.map((line) => line.split(" ")[0]) };
+  }
+  const checksumOf = (content: Uint8Array | string) => createHash("sha256").update(content).digest("base64");
+  const answerWith = (body: string): WireFault => ({
+    status: 200,
+    headers: { "content-length": `${body.length}` },
+    body,
+  });
+
+  test.each([
+    ["has no checksum of", {}],
+    ["has the checksum of parts of", { "x-amz-checksum-sha256": `${checksumOf(bytes)}-2` }],
+    ["has another checksum of", { "x-amz-checksum-sha256": checksumOf("another") }],
+  ])("that %s an artifact sends its bytes, and their digest decides", async (_, headers) => {
+    expect(await hasOver({ status: 200, headers }, answerWith("an artifact"))).toEqual({
+      found: true,
+      asked: ["HEAD", "GET"],
+    });
+    const damaged = answerWith("something else");
+    expect(await hasOver({ status: 200, headers }, damaged)).toEqual({ found: false, asked: ["HEAD", "GET"] });
+  });
+
+  test.each([403, 404])(
+    "that refuses to be asked for a checksum with %i says why when the artifact is read",
+    async (status) => {
+      const { found } = await hasOver({ status }, s3Error(404, "NoSuchBucket", "no"));
+      expect(found).toMatchObject({
+        reason: "missing",
+        message: expect.stringContaining("it does not exist in region"),
+      });
+    },
+  );
 });

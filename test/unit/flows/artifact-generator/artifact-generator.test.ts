@@ -267,6 +267,7 @@ describe("a consumer of an ExternalArtifact", () => {
     const artifacts = {
       put: async () => undefined,
       get: async (digest: string) => one.stored.get(digest),
+      has: async (digest: string) => one.stored.has(digest),
     };
     const found = await fetchableArtifact(source, { deps: { artifacts, records: one.records, http }, run: { signal } });
     return { bytes: await found?.bytes(), requests };

@@ -94,6 +94,7 @@ export function generatorWorld(cluster: Cluster, namespace: string) {
         stored.set(digest, bytes);
       },
       get: async (digest: Digest) => stored.get(digest),
+      has: async (digest: Digest) => stored.has(digest),
     },
     records: killable("records", records, ["record", "retain"]),
     jitter: () => 0.5,

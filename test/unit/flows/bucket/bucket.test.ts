@@ -94,16 +94,19 @@ describe("a Bucket", () => {
     world.s3.asked.length = 0;
     world.writes.length = 0;
     expect(await world.reconcile()).toMatchObject({ outcome: "unchanged" });
-    expect(world.s3.asked).toEqual([
-      "GET /things/?location",
-      "HEAD /things/",
-      "GET /things/.sourceignore",
-      "GET /things/?list",
-    ]);
+    expect(world.s3.asked).toEqual(["GET /things/?location", "GET /things/?list"]);
     expect(world.writes.map(({ verb }) => verb)).not.toContain("patch");
     expect(world.messages().at(-1)).toBe(
       `ArtifactUpToDate: artifact up-to-date with remote revision: '${world.artifact().revision}'`,
     );
+  });
+
+  test("a .sourceignore is read although the first page of the listing does not have it", async () => {
+    world.s3.pageKeys = 1;
+    world.hold({ "!a.md": "a", ".sourceignore": "*.md\n", b: "b" });
+    world.bucket();
+    await world.reconcile();
+    expect(Object.keys(await world.files())).toEqual([".sourceignore", "b"]);
   });
 
   test("11.5/114: a missing bucket gives FetchFailed, and the last artifact is kept", async () => {
@@ -221,8 +224,18 @@ describe("a Bucket", () => {
     [9_000, /^True Succeeded/],
     [11_000, /^False BucketOperationFailed: indexation of objects .* failed: Get ".*": context deadline exceeded$/],
   ])("spec.timeout applies to the listing, and separately to the download: %d ms each", async (ms, ready) => {
-    world.hold({ ".sourceignore": "", a: "a" });
-    world.s3.onGet = () => void (world.state.now += ms);
+    world.s3.pageKeys = 1;
+    world.hold({ a: "a", b: "b" });
+    // Once within the listing, and once within the download.
+    let isSlow = true;
+    world.s3.instead = ({ url = "" }) => {
+      if (isSlow && url.includes("list-type")) {
+        isSlow = false;
+        world.state.now += ms;
+      }
+      return false;
+    };
+    world.s3.onGet = (_, key) => void (world.state.now += key === "a" ? ms : 0);
     world.bucket({ timeout: "10s" });
     await world.reconcile();
     expect(world.ready()).toMatch(ready);

@@ -169,7 +169,7 @@ describe("a Bucket of provider aws", () => {
     const here = await open(parts);
     expect(await readyOf(here, spec)).toMatch(/^True /);
     expect(asked).toEqual([{ bucket: "things", cluster: "here", namespace: "apps" }]);
-    expect(sent.map(({ url }) => new URL(url).host)).toEqual(Array(3).fill("things.s3.eu-west-1.amazonaws.com"));
+    expect(sent.map(({ url }) => new URL(url).host)).toEqual(["things.s3.eu-west-1.amazonaws.com"]);
     expect(sent[0]?.headers?.["authorization"]).toContain("Credential=ASIA/20261121/eu-west-1/s3/aws4_request");
   });
 

@@ -84,7 +84,7 @@ export async function repositoryWorld(logins?: ImageRepositoryDeps["logins"]) {
     ...(logins === undefined ? {} : { logins }),
     jitter: () => 0.5,
     timing: defaultTiming,
-    artifacts: { put: async () => undefined, get: async () => undefined },
+    artifacts: { put: async () => undefined, get: async () => undefined, has: async () => false },
     records: sqliteArtifactRecords(database),
     requests: { request: async (of) => void woken.push(`${of.kind}/${of.name}`) },
   };

@@ -14,6 +14,7 @@ import { automationRepositories } from "../../../../lib/flows/image-update-autom
 import { defaultTiming } from "../../../../lib/flows/interval.ts";
 import { httpClient } from "../../../../lib/http/http-client.ts";
 import { sqliteArtifactRecords } from "../../../../local/state/artifact-records.ts";
+import { defaultGitLimits } from "../../../../lib/sources/git/git-remote.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
 import { sqliteSubscriptions } from "../../../../local/state/subscriptions.ts";
 import { sqliteWorkItems } from "../../../../local/state/work-items.ts";
@@ -58,6 +59,7 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     carried: undefined as JsonObject | undefined,
     isRequested: true,
     noCrossNamespaceRefs: false,
+    limits: { ...defaultGitLimits },
     /** Writes that are made before the process ends. */
     writesLeft: Number.POSITIVE_INFINITY,
     /** What happens when the server gets a push, before git sees it. */
@@ -128,7 +130,7 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     throw new Error("not in this test");
   };
   const logins = { github: unexpected, aws: undefined };
-  const openRepository = automationRepositories({ http, dial: http.dial, logins, sshAlgorithms: {} });
+  const openRepository = automationRepositories({ http, dial: http.dial, logins, sshAlgorithms: {} }, state.limits);
   const deps = (): AutomationDeps => ({
     http,
     messages: noHelm,
@@ -145,7 +147,7 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     metrics: recordedMetrics(),
     subscriptions: killable("subscriptions", subscriptions, ["subscribe"]),
     requests: { request: unexpected },
-    artifacts: { put: unexpected, get: unexpected },
+    artifacts: { put: unexpected, get: unexpected, has: unexpected },
     records: sqliteArtifactRecords(database),
     jitter: () => 0.9,
     timing: defaultTiming,

@@ -268,6 +268,28 @@ describe.skipIf(gitPrograms === undefined)("concurrent pushes to the branch of a
     expect((await one.status()).lastPushCommit).toBe(await one.head());
   });
 
+  test("two automations that set the same marker at the same time make one commit", async () => {
+    const one = await scene();
+    await one.automation({}, {}, "second");
+    one.state.onPush = async () => {
+      one.state.onPush = async () => undefined;
+      expect(await one.run("second")).toMatchObject({ outcome: "pushed" });
+    };
+    expect(await one.run()).toMatchObject({ outcome: "unchanged" });
+    expect(await one.commits()).toBe(2);
+    expect(await one.conditions()).toEqual([upToDate]);
+  });
+
+  test("each of two markers for the same image follows the policy that it names", async () => {
+    const one = await scene();
+    await one.policy("canary", image("2.0.0"));
+    const canary = (tag: string): string => marked(`ghcr.io/acme/app:${tag}`, `${one.namespace}:canary`);
+    await one.repository.commit({ "apps/app.yaml": app(one, "1.0.0"), "apps/canary.yaml": canary("1.0.0") });
+    await one.run();
+    expect(`${await one.file("apps/app.yaml")}\n`).toBe(app(one, "1.1.0"));
+    expect(`${await one.file("apps/canary.yaml")}\n`).toBe(canary("2.0.0"));
+  });
+
   test("image-automation/66: a branch that keeps moving is never force-pushed: the run fails, and the next one succeeds", async () => {
     const one = await scene();
     let others = 0;

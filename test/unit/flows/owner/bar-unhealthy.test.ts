@@ -108,13 +108,6 @@ describe("an image that a failed health check blames", () => {
     expect([world.barredIn(), world.barredIn("web-2")]).toEqual([line, line]);
   });
 
-  test("is added below what people have written, comments too", async () => {
-    const byHand = "# the list of the web team\n\n1.2.0 jane: leaks connections\n";
-    const world = homeWith(policy({ ...asking, [barredAnnotation]: byHand }));
-    await barIn(world.home);
-    expect(world.barredIn()).toBe(`${byHand}${line}`);
-  });
-
   test("is not written again if its tag or digest is barred already, and is told as before", async () => {
     for (const text of [line, "1.4.0 jane: leaks connections", `1.4.0@${badDigest}`]) {
       const world = homeWith(policy({ ...asking, [barredAnnotation]: text }));

@@ -120,7 +120,11 @@ export function ownershipWorld(
       remoteTargetOf: () => Promise.reject(new Error("no Kustomization names another cluster")),
       requests: reconcileRequests(deps),
       metrics: recordedMetrics(),
-      artifacts: { put: async () => {}, get: async (digest) => new TextEncoder().encode(digest) },
+      artifacts: {
+        put: async () => {},
+        get: async (digest) => new TextEncoder().encode(digest),
+        has: async () => true,
+      },
       records: { record: async () => {}, retain: async () => {}, recorded: async () => true },
       history: { append: async () => {}, latest: async () => [] },
       reconciled: kinds,

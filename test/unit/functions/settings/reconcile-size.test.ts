@@ -54,7 +54,7 @@ describe("the size of a reconcile function", () => {
     expect(reconcileSize(given)).toEqual({ faults: [fault] });
   });
 
-  test("has in docs/limits.md and in the documentation of its property the numbers of the code", () => {
+  test("is documented with the numbers of the code, in docs/limits.md and at the property of the construct", () => {
     const root = join(import.meta.dirname, "../../../..");
     const text = (file: string) => readFileSync(join(root, file), "utf8");
     const [, section = ""] = /## A reconcile function\n(.*?)\n## /s.exec(text("docs/limits.md")) ?? [];
