@@ -1,5 +1,5 @@
 // First: V8 must know before any thread starts.
-import "./lib/engine/generic-wrappers.ts";
+import "./lib/engine/tier-up.ts";
 import { existsSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";

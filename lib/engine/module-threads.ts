@@ -1,4 +1,4 @@
-import "./generic-wrappers.ts";
+import "./tier-up.ts";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
