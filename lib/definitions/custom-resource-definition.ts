@@ -91,13 +91,17 @@ function structural(schema: z.ZodType, isSorted: boolean): JsonObject {
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === "integer") asInt64(jsonSchema);
       if (isSorted) jsonSchema.required?.sort();
-      // A slash is escaped in JavaScript's notation only.
-      if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll("\\/", "/");
+      // A slash is escaped in JavaScript's notation only. In pairs, since the backslash before a slash may be an escaped one.
+      if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll(/\\(.)/g, withoutEscape);
     },
   });
   const plain: unknown = JSON.parse(JSON.stringify(json));
   if (!isJsonObject(plain)) throw new TypeError("a kind's schema must be an object");
   return plain;
+}
+
+function withoutEscape(pair: string, escaped: string): string {
+  return escaped === "/" ? escaped : pair;
 }
 
 /** Whole numbers are int64 in Kubernetes; the bounds that JSON Schema gives them are JavaScript's. */

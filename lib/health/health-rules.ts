@@ -55,8 +55,11 @@ function keyOf(group: string, kind: string): string {
   return `${group}/${kind}`;
 }
 
+/** What Flux's conditions say before a fault that only a change of the spec corrects. */
+export const terminalPrefix = "Reconciliation failed terminally due to configuration error: ";
+
 function terminal(message: string): Failure {
-  return new Failure("InvalidCELExpression", `Reconciliation failed terminally due to configuration error: ${message}`);
+  return new Failure("InvalidCELExpression", `${terminalPrefix}${message}`);
 }
 
 /** The failure for expressions that have no result, or none in time. Returns an error that does not come from CEL unchanged. */

@@ -38,9 +38,11 @@ export async function readReleaseValues(
   const found: { readonly text: ValuesText; readonly reference: ValuesReference }[] = [];
   for (const reference of valuesFrom) {
     const key = `${reference.kind}/${reference.name}`;
-    const object = objects.get(key) ?? read(reference);
+    const known = objects.get(key);
+    const object = known ?? read(reference);
     objects.set(key, object);
-    const text = textOf(reference, await object);
+    const missing = known === undefined ? notFoundText(reference) : "resource not found";
+    const text = textOf(reference, await object, missing);
     if (text !== undefined) found.push({ text: valuesText(text, reference), reference });
   }
   return {
@@ -58,12 +60,17 @@ function valuesText(text: string, { literal = false, targetPath }: ValuesReferen
   return targetPath === undefined ? { text } : { text, targetPath, isLiteral: literal };
 }
 
-function textOf(reference: ValuesReference, object: LiveObject | undefined): string | undefined {
+/** The API server's answer, which Flux quotes. Flux asks once for each object, so a second reference has no answer to quote. */
+function notFoundText({ kind, name }: ValuesReference): string {
+  return `${kind.toLowerCase()}s "${name}" not found`;
+}
+
+function textOf(reference: ValuesReference, object: LiveObject | undefined, missing: string): string | undefined {
   const { kind, optional = false } = reference;
   const text = Data.safeParse(object).data?.data?.[keyOf(reference)];
   if (text !== undefined) return kind === "Secret" ? Buffer.from(text, "base64").toString() : text;
   if (optional) return undefined;
-  throw new UnresolvedReference(reference, object === undefined ? "resource not found" : "key not found");
+  throw new UnresolvedReference(reference, object === undefined ? missing : "key not found");
 }
 
 const Data = z.object({ data: z.record(z.string(), z.string()).exactOptional() });
@@ -80,8 +87,8 @@ export function unresolvedText(reference: ValuesReference, namespace: string, wh
   return `could not resolve${which} ${kind} chart values reference '${namespace}/${name}' with key '${keyOf(reference)}': ${why}`;
 }
 
-/** Why the text of a reference cannot be merged. A parser of a Secret's text may quote it: its message is left out. */
+/** Why the text of a reference cannot be merged: the parser's message, as in Flux. It may quote a Secret, and is left out there. */
 export function valuesFault({ kind, targetPath }: ValuesReference, message: string): string {
-  const what = targetPath === undefined ? "failed to read values data" : "failed to merge value";
-  return kind === "Secret" ? what : `${what}: ${message}`;
+  if (kind !== "Secret") return message;
+  return targetPath === undefined ? "failed to read values data" : "failed to merge value";
 }

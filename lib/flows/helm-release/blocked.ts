@@ -2,6 +2,7 @@ import { findCondition } from "../../api/condition.ts";
 import { type Cause, waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, type EventReason, outcomeOfWait } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
+import { terminalPrefix } from "../../health/health-rules.ts";
 import type { EventToRecord } from "../record-event.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { type Carried, toCarried } from "./carried.ts";
@@ -62,7 +63,9 @@ export async function reportBlocked(
   const known = findCondition(ctx.status().conditions ?? [], "Ready");
   const isTold = retry === "soon" && known?.reason === reason && known.message === message;
   if (event !== undefined && !isTold) {
-    ctx.record({ ...event, reason, annotations: {}, relation: waitsOrFailed(waitsFor) });
+    // Flux's conditions say that only a change helps, its event says the cause alone.
+    const cause = event.message.replace(terminalPrefix, "");
+    ctx.record({ ...event, message: cause, reason, annotations: {}, relation: waitsOrFailed(waitsFor) });
   }
   const failure = { reason, message };
   const ready = { type: "Ready", status: "False", ...failure } as const;

@@ -63,7 +63,8 @@ async function contextOf(
     note: (next) => {
       status = next;
     },
-    write: async (next) => {
+    write: async (changed) => {
+      const next = withoutEmptyHistory(changed);
       status = next;
       const body = statusPatch(written, next);
       if (body === undefined) return;
@@ -95,6 +96,11 @@ export async function openTarget(ctx: HelmReleaseContext): Promise<HelmReleaseCo
   // A prune checks again which cluster it is about to delete in.
   const target = leasedCluster({ ...remote.cluster, uid: async () => clusterUid }, run);
   return { ...ctx, remote, target, owner: { ...owner, clusterUid } };
+}
+
+/** An empty history is left out, as Go leaves it out. */
+function withoutEmptyHistory({ history = [], ...status }: HelmReleaseStatus): HelmReleaseStatus {
+  return history.length === 0 ? status : { ...status, history };
 }
 
 /** Stands for an object with an unreadable spec: as suspended, so that nothing in it counts as an instruction. */

@@ -17,6 +17,7 @@ import { correctDrift, reportDrift } from "./drift-report.ts";
 import { reconciling, summarise, withConditions, withoutConditions } from "./release-status.ts";
 import { reportBackoff, reportDone, reportRequeue, reportRetry, reportStalled } from "./report.ts";
 import { takeForce } from "./requests.ts";
+import { headsOf } from "./stored-heads.ts";
 import { unlock } from "./unlock.ts";
 import { wantedConfigDigest } from "./wanted-config-digest.ts";
 
@@ -79,14 +80,14 @@ async function isSettled({ attempt, carried, isForced, status }: Loop): Promise<
   const isDetecting = (ctx.release.spec.driftDetection?.mode ?? "disabled") !== "disabled";
   if (known === undefined || isForced || isDetecting || !isTrue(status.conditions ?? [], "Ready")) return false;
   if (known.token !== token || known.generation !== ctx.generation) return false;
-  const [head] = await store.heads(ctx.run.signal);
+  const [head] = await headsOf(store, ctx);
   return head?.uid === known.uid && head.resourceVersion === known.resourceVersion;
 }
 
 /** The latest revision, with the digest that its snapshot has to have. */
 async function latest({ attempt, status }: Loop): Promise<StoredRevision | undefined> {
   const { ctx, store } = attempt;
-  const [head] = await store.heads(ctx.run.signal);
+  const [head] = await headsOf(store, ctx);
   if (head === undefined) return undefined;
   const snapshot = (status.history ?? []).find(({ version }) => version === head.version);
   return store.read(head.version, snapshot?.ociDigest ?? "", ctx.run.signal);

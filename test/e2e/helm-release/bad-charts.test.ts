@@ -27,6 +27,8 @@ async function refused(scene: FlowScene, spec: Parameters<FlowScene["release"]>[
   await scene.release(spec);
   expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: expect.any(Number) });
   expect(await scene.revisions()).toEqual([]);
+  // As in Flux, not an empty one.
+  expect(await scene.status()).not.toHaveProperty("history");
   const ready = (await scene.condition("Ready")) ?? "";
   expect(ready).toMatch(/^False (?:InstallFailed: Helm install failed for release |ValuesError: |ArtifactFailed: )/);
   return ready;
@@ -192,4 +194,33 @@ test("values that do not fit the schema of the chart are named with their Config
     "- at '/size': maximum: got 4, want 3 (from spec.values)",
   ]);
   expect(JSON.stringify([await scene.live(), await scene.told()])).not.toContain("HUNTER2");
+});
+
+describe("a chart with objects that the API server refuses", () => {
+  const thing = (name: string) => `apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: ${name}}\n`;
+  const unmapped = (name: string) =>
+    `resource mapping not found for name: "${name}" namespace: "" from "": no matches for kind "Thing" in version "example.com/v1"` +
+    "\nensure CRDs are installed first";
+
+  test("because no definition has their kind is refused in Helm's words", async () => {
+    const scene = await published({ templates: { ...one, t: thing("t") } });
+    const begin = "unable to build kubernetes objects from release manifest: ";
+    expect(await refused(scene)).toContain(begin + unmapped("t"));
+    await scene.publish({ version: "1.0.0", templates: { t: thing("t"), u: thing("u") } });
+    expect(await refused(scene, { interval: "2h" })).toContain(`${begin}[${unmapped("t")}, ${unmapped("u")}]`);
+  });
+
+  test("in an upgrade is named as one that cannot be created only if it is new", async () => {
+    const scene = await published({ templates: one });
+    await scene.release({});
+    await scene.run();
+    await scene.publish({ version: "1.1.0", templates: { a: configMap("a", "[]"), b: configMap("b", "[]") } });
+    await scene.run();
+    const ready = await scene.condition("Ready");
+    const text = (name: string) =>
+      `server-side apply failed for object ${scene.namespace}/${name} /v1, Kind=ConfigMap: `;
+    expect(ready).toContain(`: ${text("a")}`);
+    expect(ready).not.toContain(`failed to create resource: ${text("a")}`);
+    expect(ready).toContain(`; failed to create resource: ${text("b")}`);
+  });
 });

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
@@ -193,5 +194,23 @@ describe("a helm upgrade by hand at the same moment", () => {
     await scene.run();
     expect(await scene.revisions()).toEqual(["v1 superseded", "v2 superseded", "v3 deployed"]);
     expect(await scene.condition("Ready")).toMatch(/^True UpgradeSucceeded/);
+  });
+});
+
+describe("release Secrets that may not be listed", () => {
+  test("leave the state of the release open, in Flux's words and without an event", async () => {
+    const scene = await published({ a: configMap("blue") });
+    await scene.release({});
+    scene.fault = (call) => {
+      if (call !== "cluster.listMetadata") return;
+      throw new ApiError({ code: 403, reason: "Forbidden", message: "secrets is forbidden" });
+    };
+    expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    const why =
+      "failed to retrieve last release from storage: query: failed to query with labels: secrets is forbidden";
+    expect(await scene.condition("Ready")).toBe(`False StateError: Could not determine release state: ${why}`);
+    expect(await scene.condition("Reconciling")).toBe("True Progressing: Fulfilling prerequisites");
+    expect(await scene.status()).toMatchObject({ lastAttemptedRevision: expect.stringContaining("1.0.0") });
+    expect(await scene.told()).toEqual([]);
   });
 });

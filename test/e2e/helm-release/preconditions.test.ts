@@ -156,10 +156,19 @@ describe("the sources of values", () => {
     const spec = optional({ optional: false });
     await scene.release(spec);
     await scene.run();
-    expect(await scene.condition("Ready")).toMatch(/^False ValuesError: .*: resource not found$/);
+    expect(await scene.condition("Ready")).toMatch(/^False ValuesError: .*: configmaps "colors" not found$/);
     await colors(scene, { other: "color: red" });
     await scene.run();
     expect(await scene.condition("Ready")).toMatch(/^False ValuesError: .*: key not found$/);
+  });
+
+  test("23/12: a second reference to a missing object says so without the API server's answer, as Flux asks once", async () => {
+    const scene = await newScene();
+    await scene.publish(chart);
+    const valuesFrom = [true, false].flatMap((isOptional) => optional({ optional: isOptional }).valuesFrom);
+    await scene.release({ valuesFrom });
+    await scene.run();
+    expect(await scene.condition("Ready")).toMatch(/^False ValuesError: .*: resource not found$/);
   });
 
   test("23/12: with optional: true, a value that cannot be parsed is still an error", async () => {
@@ -168,7 +177,7 @@ describe("the sources of values", () => {
     await colors(scene, { "values.yaml": "color: [" });
     await scene.release(optional());
     await scene.run();
-    expect(await scene.condition("Ready")).toMatch(`False ValuesError: ${named(scene)}: failed to read values data`);
+    expect(await scene.condition("Ready")).toMatch(`False ValuesError: ${named(scene)}: error converting YAML`);
     expect(await scene.revisions()).toEqual([]);
   });
 
@@ -295,7 +304,8 @@ describe("a dependency of a HelmRelease", () => {
     expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: undefined });
     expect(await scene.condition("Stalled")).toMatch(/^True InvalidCELExpression: /);
     expect(await scene.condition("Ready")).toMatch(/^False InvalidCELExpression: /);
-    expect((await scene.told())[0]).toMatch(/^Warning InvalidCELExpression: /);
+    // The event gives the cause alone.
+    expect((await scene.told())[0]).toMatch(/^Warning InvalidCELExpression: terminal error: failed to evaluate /);
   });
 });
 

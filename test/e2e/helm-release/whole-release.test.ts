@@ -229,7 +229,7 @@ describe("a HelmRelease", () => {
     await expect
       .poll(() => ready("values"))
       .toBe(
-        "False ValuesError: could not resolve ConfigMap chart values reference 'default/missing' with key 'values.yaml': resource not found",
+        "False ValuesError: could not resolve ConfigMap chart values reference 'default/missing' with key 'values.yaml': configmaps \"missing\" not found",
       );
   });
 });

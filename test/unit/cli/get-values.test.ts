@@ -87,7 +87,7 @@ describe("get values", () => {
     [
       "is missing",
       [],
-      "could not resolve Secret chart values reference 'flux-system/keys' with key 'values.yaml': resource not found",
+      "could not resolve Secret chart values reference 'flux-system/keys' with key 'values.yaml': secrets \"keys\" not found",
     ],
     [
       "lacks the key",

@@ -21,6 +21,13 @@ describe("the custom resource definitions", () => {
     expect(parse(text)).toEqual(JSON.parse(JSON.stringify(await customResourceDefinition(kind))));
   });
 
+  test("of HelmRelease takes a targetPath with an escaped dot and a slash, as in `podAnnotations.prometheus\\.io/scrape`", async () => {
+    const text = (await crdFiles()).get("helmreleases.helm.toolkit.fluxcd.io.yaml") ?? "";
+    const [, pattern = ""] = /targetPath:[^]*?pattern: (\S+)/.exec(text) ?? [];
+    expect("podAnnotations.prometheus\\.io/scrape").toMatch(new RegExp(pattern));
+    expect("a[b").not.toMatch(new RegExp(pattern));
+  });
+
   test.each([
     {
       kind: "Kustomization",

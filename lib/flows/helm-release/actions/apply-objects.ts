@@ -7,17 +7,21 @@ import {
   writeAhead,
 } from "../../../apply/inventory.ts";
 import { isImmutable } from "../../../apply/refusals.ts";
+import type { RefusedObject } from "../../../apply/plan-objects.ts";
 import { type PlannedSet, PlanRefused, planSet } from "../../../apply/plan-set.ts";
 import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { prune } from "../../../apply/prune/prune.ts";
 import { newlyDeleted } from "../../../apply/prune/pruned.ts";
 import type { ApplySet } from "../../../apply/set/apply-set.ts";
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
+import { mapLimit } from "../../../core/concurrency.ts";
 import { Failure } from "../../../core/failure.ts";
 import type { ObservedRelease } from "../../../core/ports/helm-engine.ts";
 import { announceChanged, announceDeleted } from "../../announce-changed.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
-import { releaseObjects } from "./release-objects.ts";
+import type { HelmReleaseContext } from "../attempt/context.ts";
+import { unservedText } from "./hook-object.ts";
+import { type ReleaseObject, releaseObjects } from "./release-objects.ts";
 import { releaseSet } from "./release-set.ts";
 
 /** The objects of a revision, planned. */
@@ -61,27 +65,51 @@ export async function planObjects(
   try {
     return { set, known, planned: await planSet(wanted, set, ctx.run.signal) };
   } catch (error) {
-    if (error instanceof PlanRefused) return refusedByPlan(error, former !== undefined);
+    if (error instanceof PlanRefused) return refusedByPlan(error, former !== undefined, ctx);
     // A kind that the cluster does not serve, or two objects of one name.
     if (error instanceof Failure && error.reason === "ReconciliationFailed") {
-      const message = `unable to build kubernetes objects from release manifest: ${error.message.trim()}`;
+      const unserved = unservedTexts(observed.objects, objects, error.message);
+      const why = unserved ?? error.message.trim();
+      const message = `unable to build kubernetes objects from release manifest: ${why}`;
       return { kind: "refused", isBuild: true, message };
     }
     throw error;
   }
 }
 
+/** In Helm's words, if all that is wrong are kinds that the cluster does not serve; undefined otherwise. */
+function unservedTexts(
+  rendered: ObservedRelease["objects"],
+  objects: readonly ReleaseObject[],
+  problems: string,
+): string | undefined {
+  const unserved = objects.flatMap(({ manifest, resource }, index) => {
+    const about = `no matches for kind "${manifest.kind}" in version "${manifest.apiVersion}"`;
+    // A definition in the chart's own templates may bring the kind: then it is no problem.
+    const isProblem = resource === undefined && problems.includes(about);
+    return isProblem ? [unservedText(rendered[index]?.manifest ?? manifest)] : [];
+  });
+  if (unserved.length === 0 || unserved.length < problems.trim().split("\n").length) return undefined;
+  return unserved.length === 1 ? unserved[0] : `[${unserved.join(", ")}]`;
+}
+
 /** In Helm's words, the first object first; the others follow, since all of them have to be corrected. */
-function refusedByPlan({ objects, prunes }: PlanRefused, isUpgrade: boolean): RefusedObjects {
+async function refusedByPlan(
+  { objects, prunes }: PlanRefused,
+  isUpgrade: boolean,
+  { deps, run, target }: Pick<HelmReleaseContext, "deps" | "run" | "target">,
+): Promise<RefusedObjects> {
   const isForbidden = objects.some(({ error }) => error?.reason === "Forbidden");
-  const lines = objects.map(({ error, message, ref }) => {
+  const line = async ({ error, message, ref }: RefusedObject, stop: AbortSignal): Promise<string> => {
     if (error === undefined) return message;
     const { group, version, kind, namespace, name } = ref;
-    const gvk = `${group === "" ? "" : group}/${version}, Kind=${kind}`;
+    const gvk = `${group}/${version}, Kind=${kind}`;
     const mend = isImmutable(error) ? `; ${helmReleaseStyle.toRecreate}` : "";
     const text = `server-side apply failed for object ${namespace}/${name} ${gvk}: ${error.message}${mend}`;
-    return isUpgrade ? `failed to create resource: ${text}` : text;
-  });
+    const isNew = isUpgrade && (await target.get(ref, stop)) === undefined;
+    return isNew ? `failed to create resource: ${text}` : text;
+  };
+  const lines = await mapLimit(objects, deps.concurrency, line, run.signal);
   return { kind: "refused", isBuild: isForbidden && prunes.length === 0, message: [...lines, ...prunes].join("; ") };
 }
 

@@ -22,14 +22,14 @@ export async function hookObject(
 ): Promise<HookObject | string> {
   const { namespace: _dropped, ...clusterWide } = manifest.metadata;
   const resource = await target.resource(refOf(manifest), run.signal);
-  if (resource === undefined) return unserved(manifest);
+  if (resource === undefined) return unservedText(manifest);
   const { namespace = releaseNamespace } = manifest.metadata;
   const placed = { ...manifest, metadata: resource.namespaced ? { ...clusterWide, namespace } : clusterWide };
   return { ref: refOf(placed), manifest: placed };
 }
 
 /** In the words of Helm's client, which quotes the name and the namespace as the manifest has them. */
-function unserved({ apiVersion, kind, metadata: { name, namespace = "" } }: Manifest): string {
+export function unservedText({ apiVersion, kind, metadata: { name, namespace = "" } }: Manifest): string {
   return (
     `resource mapping not found for name: "${name}" namespace: "${namespace}" from "": ` +
     `no matches for kind "${kind}" in version "${apiVersion}"\nensure CRDs are installed first`
