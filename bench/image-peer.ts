@@ -77,7 +77,7 @@ async function measure(peer: Peer): Promise<Costs> {
   const measured = async (moment: keyof typeof moments, work: (round: number) => Promise<void>): Promise<void> => {
     const { rounds } = moments[moment];
     const taken: Cost[] = [];
-    // One round more, which warms up and does not count; but of few long rounds each counts.
+    // One round more, which warms up and does not count; if there are few long rounds, all count.
     for (let round = 0; round <= rounds; round++) {
       taken.push(await costOf(peer, () => work(round)));
       await systemClock.sleep(settleMs, signal);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 
-// Imported first, for its effect: when V8 compiles code of WebAssembly modules again. The command line also runs on older versions of
-// Node, whose V8 may not know the flags and would say so on stderr.
+// This module sets two flags of V8: when it compiles code of WebAssembly modules a second time. It has to be imported first. The command line
+// also runs on older versions of Node, whose V8 may not know the flags and would say so on stderr.
 const major = Number(process.versions.node.split(".", 1)[0]);
 const set = (flag: string): void => {
   if (major >= 24) setFlagsFromString(flag);

@@ -7,7 +7,7 @@ import type { ValuesReference } from "./read-values.ts";
 import { valueLeaves } from "./value-origins.ts";
 import { isElsewhere, type NamedLayer } from "./values-layers.ts";
 
-/** Whatever a text about a release may quote, with what is needed to tell which of it came from a Secret. */
+/** What a message about a release may quote, and where each value comes from. */
 export interface QuotedByRelease {
   /** The texts of `spec.valuesFrom` in their order, each with its reference. */
   readonly texts: readonly { readonly text: string; readonly reference: ValuesReference }[];
@@ -32,15 +32,26 @@ const notShown =
  * quotes of Go, JSON or YAML, in base64, or cut before `...`. Values of less than four characters stay, and so do `true`, `false` and
  * `null`: they would hide half of every message, and are easy to guess. Pure.
  */
-export function hidingSecrets(quoted: QuotedByRelease): (text: string) => string {
+export function hidingSecrets(quoted: QuotedByRelease): Hide {
   const texts = [...new Set(secretTextsOf(quoted))].filter((text) => text.length >= minChars && !plain.has(text));
   const manifests = quoted.objects.filter(({ kind }) => kind === "Secret");
-  if (texts.length === 0 && manifests.length === 0) return (text) => text;
+  if (texts.length === 0 && manifests.length === 0) return hiding((text) => text);
   const sought = [...texts, ...manifests.flatMap(({ data, stringData }) => textsIn([data, stringData]))];
   const chars = sought.reduce((sum, { length }) => sum + length, 0);
-  if (sought.length > maxSecretTexts || chars > maxSecretTextChars) return () => notShown;
+  if (sought.length > maxSecretTexts || chars > maxSecretTextChars) return hiding(() => notShown);
   const mask = secretMask({ manifests, secrets: texts.flatMap(formsOf) });
-  return (text) => mask(cutMessage(text));
+  return hiding(mask);
+}
+
+/** Hides the values of Secrets in a message, which is cut at the length of one. */
+export interface Hide {
+  (text: string): string;
+  /** The same for a value, which may be longer. */
+  readonly whole: (text: string) => string;
+}
+
+function hiding(mask: (text: string) => string): Hide {
+  return Object.assign((text: string) => mask(cutMessage(text)), { whole: mask });
 }
 
 /** As the mask itself: nothing shorter is hidden. */
@@ -62,7 +73,7 @@ function secretTextsOf({ layers, stored, texts }: QuotedByRelease): readonly str
   const ofSecrets = texts.filter(({ reference }) => reference.kind === "Secret");
   const own =
     layers === undefined
-      ? ofSecrets.flatMap(({ text }) => linesOf(text).flatMap(partsOf))
+      ? ofSecrets.flatMap(({ text }) => text.split("\n").flatMap(valuesInLine))
       : layers.flatMap((layer) => (isSecret(layer) ? textsOfLayer(layer) : []));
   // Text at a path is a value; text without one is YAML, whose lines would hide the names of fields.
   const whole = ofSecrets.flatMap(({ reference, text }) => (reference.targetPath === undefined ? [] : [text.trim()]));
@@ -107,10 +118,12 @@ function linesOf(text: string): readonly string[] {
   return text.includes("\n") ? text.split("\n").map((line) => line.trim()) : [];
 }
 
-/** The values in a line of YAML that cannot be read. */
-function partsOf(line: string): readonly string[] {
-  const value = /^(?:- +)?(?:[^\s:]+: +)?["']?(.*?)["']?$/.exec(line)?.[1] ?? line;
-  return [value];
+/** The values in a line of YAML or JSON that cannot be composed: of the line as one entry, and of the entries of maps and lists in it. */
+function valuesInLine(line: string): readonly string[] {
+  return [line, ...line.split(/[,{}[\]]/)].map((entry) => {
+    const written = entry.trim().replace(/^(?:- +)?(?:(?:"[^"]*" *:|'[^']*' *:|[^\s:"']+:(?= |$)) *)?/, "");
+    return written.replaceAll(/^["']|["']$/g, "");
+  });
 }
 
 function inJson(text: string): readonly string[] {
@@ -132,14 +145,31 @@ function textsIn(value: unknown): readonly string[] {
 function credentialsIn(text: string): readonly string[] {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return [];
   const { password, username } = new URL(text);
-  return [username, password];
+  return [username, password].flatMap((part) => [part, unescaped(part)]);
+}
+
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A percent sign that escapes nothing.
+    return part;
+  }
 }
 
 /** How a message may quote a text; the mask adds base64 and the quotes of JSON. */
 function formsOf(text: string): readonly string[] {
   const go = goQuoted(text);
-  const forms = [text, go, goQuoted(go), text.replaceAll("'", "''"), encodeURIComponent(text.toWellFormed())];
+  const inUrl = encodeURIComponent(text.toWellFormed());
+  const forms = [text, go, goQuoted(go), text.replaceAll("'", "''"), inUrl, goQuery(inUrl)];
   return [...new Set([...forms, text.replaceAll(/[<>&]/g, escapedHtml), ...withinBase64(text)])];
+}
+
+/** As Go's `url.QueryEscape` has it, which `urlquery` in a template is. */
+function goQuery(inUrl: string): string {
+  return inUrl
+    .replaceAll("%20", "+")
+    .replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** The inside of what Go's `%q` prints. */

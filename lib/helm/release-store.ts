@@ -24,6 +24,8 @@ export const AttemptMark = z.object({
   ended: z.string().exactOptional(),
   /** Set with `ended`: digests of the artifact and of the values that the action used, for its snapshot. */
   attempted: z.object({ ociDigest: z.string(), configDigest: z.string() }).exactOptional(),
+  /** Set with `ended` of a rollback: the revision that it went back to. */
+  target: z.number().int().exactOptional(),
 });
 export type AttemptMark = Readonly<z.infer<typeof AttemptMark>>;
 
@@ -40,7 +42,7 @@ export interface StoredRevision extends RevisionHead, ReleaseRecord {
  * resourceVersion that was read.
  */
 export interface ReleaseStore {
-  /** All revisions, the latest first, by one metadata list; no further one is sent until this store writes. */
+  /** All revisions, the latest first, by one metadata list. The list is kept, and sent again only after a write of this store. */
   heads(signal: AbortSignal): Promise<readonly RevisionHead[]>;
   /**
    * Undefined if it is gone.

@@ -56,7 +56,7 @@ export function secretReleaseStore(
   const seconds = (): string => String(Math.floor(clock.now() / 1000));
   /** What was read or written here, as long as the lists of metadata show it unchanged. */
   const known = new Map<number, StoredRevision>();
-  // The API server answers a list up to a tenth of a second late: its cache waits until it is as new as etcd.
+  // The last list, until the next write: the API server answers a list up to 0.1 s late, since its cache waits until it is as new as etcd.
   let listed: readonly RevisionHead[] | undefined;
   const keep = (stored: StoredRevision): StoredRevision => {
     known.set(stored.version, stored);

@@ -75,7 +75,7 @@ export async function templateText(
   return engine.message(input, messageLimits, signal);
 }
 
-/** The message goes to Alerts too, whose readers may not read the repository: a Secret in it may have had a password at a marker. */
+/** The message goes to Alerts too, whose readers may not read the repository: the value that a marker in a Secret replaces may be a password. */
 function withoutSecrets({ object, changes }: ObjectChanges): ObjectChanges {
   if (object.kind !== "Secret") return { object, changes };
   return { object, changes: changes.map((change) => ({ ...change, oldValue: hiddenValue })) };

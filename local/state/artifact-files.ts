@@ -85,6 +85,7 @@ export function artifactFiles(
       // Nothing of this process comes between the look and the deletion.
       if (storing.has(digest) || statSync(file, { throwIfNoEntry: false })?.mtimeMs !== storedAt) return false;
       rmSync(file);
+      verified.forget(file);
       return true;
     },
     async unnamed(signal) {

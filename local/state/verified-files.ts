@@ -3,17 +3,19 @@ import { type Digest, digestOf } from "../../lib/core/digest.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 
 /**
- * A file may be changed twice at the same time by the clock of its file system: that of Linux goes on every 4 ms or so, and some file systems keep
+ * A file may be changed twice at the same time by the clock of its file system: that of Linux ticks every 4 ms or so, and some file systems keep
  * whole seconds.
  */
 const tickMs = 2_000;
 
-/** Files that hold what a digest names, or do not. */
+/** Checks whether files have the content of a digest. */
 export interface VerifiedFiles {
   /** The bytes of the file, if they hash to the digest. */
   read(file: string, digest: Digest): Promise<Uint8Array | undefined>;
   /** Whether {@link read} would return them. Reads the file only if it has changed since it was last read. */
   holds(file: string, digest: Digest): Promise<boolean>;
+  /** To call when the file is removed. */
+  forget(file: string): void;
 }
 
 /**
@@ -47,6 +49,7 @@ export function verifiedFiles(
       }
       return (await read(file, digest)) !== undefined;
     },
+    forget: (file) => void verified.delete(file),
   };
 }
 

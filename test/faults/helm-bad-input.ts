@@ -90,6 +90,17 @@ export const helmBadInputFaults: readonly FileFaults[] = [
         replace: "[text, go, text",
       },
       {
+        what: "a message shows a value of a Secret that urlquery has written",
+        find: "inUrl, goQuery(inUrl)]",
+        replace: "inUrl]",
+      },
+      {
+        what: "a preview cuts a long value",
+        find: "Object.assign((text: string) => mask(cutMessage(text)), { whole: mask })",
+        replace:
+          "Object.assign((text: string) => mask(cutMessage(text)), { whole: (text: string) => mask(cutMessage(text)) })",
+      },
+      {
         what: "a message hides the word true",
         find: '["true", "false", "null"]',
         replace: '["false", "null"]',
@@ -123,15 +134,56 @@ export const helmBadInputFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a template shows a Secret that it has looked up",
-        find: 'if (query.kind === "Secret") secrets.push(...secretsIn(found));',
-        replace: "if (found === undefined) secrets.push(...secretsIn(found));",
-        named: "that it has looked up",
+        find: 'if (query.kind === "Secret") hideLookedUp(found, ctx);',
+        replace: "if (found === undefined) hideLookedUp(found, ctx);",
+        named: "looked up",
       },
       {
         what: "a template shows a former value that is kept",
         find: "former === undefined ? [] : [former.observed]",
         replace: "[]",
         named: "keeps the former values",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/hide-secrets.ts",
+    tests: ["test/unit/flows/helm-release/hide-secrets.test.ts"],
+    faults: [
+      {
+        what: "a chart that cannot be read takes the place of the failure that is shown",
+        find: "    run.signal.throwIfAborted();\n    return undefined;",
+        replace: "    throw new Error('no values');",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/apply-objects.ts",
+    tests: ["test/e2e/helm-release/bad-charts.test.ts"],
+    faults: [
+      {
+        what: "an upgrade says of a kind that is not served what an install says",
+        find: "  upgrade: (why: string) => why,",
+        replace: "  upgrade: (why: string) => `unable to build kubernetes objects from release manifest: ${why}`,",
+        named: "in an upgrade are named",
+      },
+      {
+        what: "a refused object that may not be read ends the run without a status",
+        find: 'unread.reason !== "Forbidden") throw unread;',
+        replace: 'unread.reason === "Forbidden") throw unread;',
+        named: "that it may not read",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/action-end.ts",
+    tests: ["test/e2e/helm-release/killed-upgrade.test.ts"],
+    faults: [
+      {
+        what: "a killed rollback counts for the chart that has come since",
+        find: "const failed = isOfFormer ? status : {",
+        replace: "const failed = isOfFormer && before === undefined ? status : {",
+        named: "a rollback that has failed",
       },
     ],
   },
@@ -153,7 +205,7 @@ export const helmBadInputFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a diff shows a value of a Secret in another object",
-        find: "after: after === undefined ? undefined : withoutSecrets(after, hide),",
+        find: "after: after === undefined ? undefined : withoutSecrets(after, hide.whole),",
         replace: "after,",
         named: "hides a value of a Secret",
       },

@@ -69,8 +69,8 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a repository that is too large is not cloned without the files outside of the path",
-        find: 'if (folder === "") throw withMend(error);',
-        replace: 'if (folder !== "/") throw withMend(error);',
+        find: 'if (folder === "") throw withMend(',
+        replace: 'if (folder !== "/") throw withMend(',
         tests: [`${folder}/large-repository.test.ts`],
       },
       {

@@ -13,8 +13,8 @@ export function checksumOf(digest: Digest): string {
 }
 
 /**
- * Whether S3 itself has found, when the object was written, that its bytes have this digest; asks without reading them. False says nothing: S3
- * has no such checksum of an object that was sent in parts, and an answer to HEAD has no body that tells why it is refused.
+ * Whether S3 itself has found, when the object was written, that its bytes have this digest; asks without reading them. False does not mean
+ * that the object is missing or damaged: S3 has no such checksum of one that was sent in parts, and an answer to HEAD does not say why it is refused.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
  */

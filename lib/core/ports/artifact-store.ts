@@ -10,8 +10,8 @@ export interface ArtifactStore {
   /** The bytes, verified against the digest; undefined if they are missing or no longer hash to it. */
   get(digest: Digest, signal: AbortSignal): Promise<Uint8Array | undefined>;
   /**
-   * Whether {@link get} would return the bytes now. Reads them only if nothing else proves that they still hash to the digest. Who uses an
-   * artifact gets it, since it may be damaged or removed right after the answer.
+   * Whether {@link get} would return the bytes now. Reads them only if nothing else proves that they still hash to the digest. To use an
+   * artifact, call {@link get}: it may be damaged or removed right after the answer.
    */
   has(digest: Digest, signal: AbortSignal): Promise<boolean>;
 }

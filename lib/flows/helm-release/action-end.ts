@@ -23,7 +23,7 @@ export interface EndedAction {
   /** The revision that a rollback went back to. */
   readonly previous?: ReleaseSnapshot | undefined;
   readonly durationMs: number;
-  /** An earlier attempt, with another chart, spec or values, has ended so: it does not count for the present one. */
+  /** This end belongs to an earlier attempt, with another chart, spec or values: the counters ignore it. */
   readonly isOfFormer?: boolean;
 }
 
@@ -131,20 +131,22 @@ export function withoutFailures(status: HelmReleaseStatus): HelmReleaseStatus {
 }
 
 async function afterRollback(
-  { end, previous }: EndedAction,
+  { end, isOfFormer = false, previous }: EndedAction,
   before: HelmReleaseStatus,
   attempt: ReleaseAttempt,
 ): Promise<HelmReleaseStatus> {
   const { ctx, configDigest } = attempt;
-  if (previous === undefined) throw new Error("a rollback has ended without its target");
   const history = await withWritten(end.written, "rollback", before.history ?? [], attempt);
   const status = { ...before, history: [...history], ...shown(end) };
+  // A rollback of an earlier attempt, whose target has left the history since: its message could not name it.
+  if (previous === undefined && isOfFormer) return status;
+  if (previous === undefined) throw new Error("a rollback has ended without its target");
   const metadata = { ...metadataOf(previous), token: configDigest };
   const what = `Helm rollback to previous release ${fullReleaseName(previous)} with chart ${versionedChart(previous)}`;
   if (end.kind === "failed") {
     const message = `${what} failed: ${end.message.trim()}`;
     recordRelease(ctx, { type: "Warning", reason: "RollbackFailed", message }, metadata, end.log);
-    const failed = { ...status, failures: (status.failures ?? 0) + 1 };
+    const failed = isOfFormer ? status : { ...status, failures: (status.failures ?? 0) + 1 };
     const said = { type: "Remediated", status: "False", reason: "RollbackFailed", message } as const;
     return summarise(withConditions(failed, ctx, said), ctx);
   }

@@ -5,7 +5,7 @@ import { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { exceededText, missingRollbackTarget, type NextAction, nextAction } from "../../helm/next-action.ts";
 import { releaseState } from "../../helm/release-state.ts";
-import type { StoredRevision } from "../../helm/release-store.ts";
+import type { AttemptMark, StoredRevision } from "../../helm/release-store.ts";
 import { activeRemediation, ignoresTestFailures, isExhausted, retryIntervalMs } from "../../helm/remediation.ts";
 import { fullReleaseName, newest, truncated, versionedChart } from "../../helm/snapshot.ts";
 import { type EndedAction, statusAfter, withObservedDigests } from "./action-end.ts";
@@ -117,13 +117,16 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
   const message = observed.description.replace(/^(?:Release|Upgrade|Rollback) ".*?" failed: /, "");
   const end = isDone ? { kind: "succeeded" as const, written } : { kind: "failed" as const, message, log: [], written };
   const begun = { ...loop, status: attemptBegun(mark.action, loop) };
-  return isCurrent ? ended(mark.action, end, begun) : endedBefore(mark.action, end, begun);
+  return isCurrent ? ended(mark.action, end, begun) : endedBefore(mark, end, begun);
 }
 
-/** The action of an earlier attempt has ended as far as its Secrets say, and the status does not know: the present attempt comes after it. */
-async function endedBefore(name: ActionName, told: EndedAction["end"], loop: Loop): Promise<Loop> {
+/**
+ * The Secrets say how an action of an earlier attempt has ended, and the status does not. This writes it into the status; then the present
+ * attempt goes on.
+ */
+async function endedBefore({ action: name, target }: AttemptMark, told: EndedAction["end"], loop: Loop): Promise<Loop> {
   const { attempt } = loop;
-  const previous = name === "rollback" ? targetOf(told, loop) : undefined;
+  const previous = loop.status.history?.find(({ version }) => version === target);
   const end = told.kind === "failed" ? await hidingEnd(told, attempt) : told;
   const status = await statusAfter({ name, end, previous, durationMs: 0, isOfFormer: true }, loop.status, attempt);
   attempt.ctx.note(status);

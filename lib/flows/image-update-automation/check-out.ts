@@ -63,7 +63,7 @@ export async function checkOut(
   });
 }
 
-/** If the pack of all files is too large, of those below the path alone. */
+/** Clones all files; if that pack is too large, only those below the path. */
 async function cloneOf(
   at: CloneAt,
   path: string,
@@ -75,12 +75,12 @@ async function cloneOf(
     return { clone: await repository.clone(at, signal), isPartial: false };
   } catch (error) {
     if (!isTooLarge(error)) throw error;
-    if (folder === "") throw withMend(error);
+    if (folder === "") throw withMend(error, "name the folder of the files with markers in spec.update.path");
   }
   try {
     return { clone: await repository.clone({ ...at, folders: [folder] }, signal), isPartial: true };
   } catch (error) {
-    throw isTooLarge(error) ? withMend(error) : error;
+    throw isTooLarge(error) ? withMend(error, smallerPart) : error;
   }
 }
 
@@ -88,10 +88,13 @@ function isTooLarge(error: unknown): error is GitFault {
   return error instanceof GitFault && error.reason === "too-large";
 }
 
-function withMend(fault: GitFault): GitFault {
-  const mend =
-    "name the folder of the files with markers in spec.update.path, or keep these files in a smaller repository";
-  return new GitFault(fault.reason, `${fault.message}: ${mend}`, { cause: fault });
+/** A server that cannot leave out files sends all of them, so the same fault may have either cause. */
+const smallerPart =
+  "name a smaller folder in spec.update.path, let the git server allow partial clones (uploadpack.allowFilter)";
+
+function withMend(fault: GitFault, mend: string): GitFault {
+  const text = `${fault.message}: ${mend}, or keep the files with markers in a smaller repository`;
+  return new GitFault(fault.reason, text, { cause: fault });
 }
 
 /** All references that matter: the checked-out one, the branch to push, and those in the refspec. */

@@ -117,7 +117,7 @@ function isElsewhere({ isSwitched, refspec }: ResolvedSource): boolean {
 }
 
 const linkOutside =
-  "the repository is so large that only the files below spec.update.path are fetched, and a link leads out of it: name a folder that has the file too";
+  "the repository is so large that only the files below spec.update.path are fetched, and a link leads out of it: name a folder that has the file too, or the folder that the link leads to";
 
 async function setImages(
   { update }: ImageUpdateAutomationSpec,

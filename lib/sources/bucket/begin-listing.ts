@@ -10,8 +10,8 @@ export interface BegunListing extends Pick<ObjectStore, "list"> {
 
 /**
  * Lists a bucket before anything else is asked: for most buckets, whose keys are on one page, the listing alone says that the bucket exists and
- * that it has no `.sourceignore`. Undefined if that fails, or if it would not say as much with this provider: then the bucket has to be asked as
- * Flux asks it, for Flux's words.
+ * that it has no `.sourceignore`. Undefined if the first page fails, or if the listing of this provider does not show that the bucket exists: the
+ * caller then sends Flux's requests, whose errors have Flux's texts.
  */
 export async function beginListing(
   store: ObjectStore,

@@ -53,7 +53,7 @@ const remove = (given: Partial<ResourceRequest> = {}) => request({ type: "Delete
  */
 export function definitionsStories(where: string, clusterOf: () => Cluster, plays: "all" | "some" = "all"): void {
   /** For `test.for`: a story that ends the same way on every API server. */
-  const decided = plays === "all" ? [where] : [];
+  const ofEveryServer = plays === "all" ? [where] : [];
   describe(`definitions and rights on ${where}`, () => {
     let cluster: Cluster;
     beforeEach(async () => {
@@ -129,7 +129,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       }
     });
 
-    test.for(decided)(
+    test.for(ofEveryServer)(
       "of a newer Sluice are not replaced: the request fails, prints a mend, and writes nothing",
       async () => {
         await run(request(), { version: "0.3.0" });
@@ -142,7 +142,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       },
     );
 
-    test.for(decided)("a rollback succeeds, and keeps the definitions of the newer version", async () => {
+    test.for(ofEveryServer)("a rollback succeeds, and keeps the definitions of the newer version", async () => {
       await run(request(), { version: "0.3.0" });
       const back = await run(update("0.3.0"));
       expect(back.attributes).toMatchObject({ Notice: expect.stringContaining("stay as Sluice 0.3.0 installed them") });
@@ -166,7 +166,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       expect([still === undefined, isGoing(other)]).toEqual([false, true]);
     });
 
-    test.for(decided)(
+    test.for(ofEveryServer)(
       "a cluster of another Sluice is refused, with its owner and the command, and nothing is written",
       async () => {
         const other = { id: "999999999999/eu-west-1/sluice", version: "0.1.0", takeOverCommand: "" };
@@ -229,7 +229,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       await run(remove());
     });
 
-    test.for(decided)(
+    test.for(ofEveryServer)(
       "a delete after sluice uninstall releases a cluster that was taken over again meanwhile",
       async () => {
         await run(request());
@@ -265,7 +265,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       expect((await live(definitions)).map(isGoing)).toEqual(definitions.map(() => true));
     });
 
-    test.for(decided)("a resource that another one has replaced removes nothing", async () => {
+    test.for(ofEveryServer)("a resource that another one has replaced removes nothing", async () => {
       await run(request({ resource: "stack/Former" }));
       await run(request());
       await ownerCheck(
@@ -278,7 +278,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       expect(await cluster.get(ownerRef, signal)).toBeDefined();
     });
 
-    test.for(decided)("a delete succeeds if the cluster no longer exists", async () => {
+    test.for(ofEveryServer)("a delete succeeds if the cluster no longer exists", async () => {
       const open = async () => {
         throw new AwsFault("missing", "ResourceNotFoundException", "it does not exist");
       };
@@ -286,7 +286,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       await expect(run(request(), { open })).rejects.toThrow("it does not exist");
     });
 
-    test.for(decided)(
+    test.for(ofEveryServer)(
       "a Kubernetes version that is too old is refused, and one newer than the tested ones is reported",
       async () => {
         await expect(run(request(), { described: { version: "1.29" } })).rejects.toThrow(
@@ -314,7 +314,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
       },
     );
 
-    test.for(decided)("invalid properties are all named", async () => {
+    test.for(ofEveryServer)("invalid properties are all named", async () => {
       const asked = request({ properties: { cluster: "prod", onDelete: "all" } });
       await expect(run(asked)).rejects.toThrow(
         "cluster must be arn:aws:eks:<region>:<account>:cluster/<name>; installation is required; version is required; onDelete must be keep or removeDefinitions",

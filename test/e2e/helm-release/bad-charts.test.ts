@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { fileCluster, fileHelm } from "../../doubles/file-cluster.ts";
 import { type FlowScene, flowScene } from "./flow-scene.ts";
 
@@ -208,6 +209,34 @@ describe("a chart with objects that the API server refuses", () => {
     expect(await refused(scene)).toContain(begin + unmapped("t"));
     await scene.publish({ version: "1.0.0", templates: { t: thing("t"), u: thing("u") } });
     expect(await refused(scene, { interval: "2h" })).toContain(`${begin}[${unmapped("t")}, ${unmapped("u")}]`);
+  });
+
+  test("in an upgrade are named as Helm's upgrade names them, which builds the manifest once before", async () => {
+    const scene = await published({ templates: one });
+    await scene.release({});
+    await scene.run();
+    await scene.publish({ version: "1.1.0", templates: { ...one, t: thing("t") } });
+    await scene.run();
+    expect(await scene.condition("Ready")).toMatch(
+      /^False UpgradeFailed: .* with chart app@\S+: resource mapping not found/,
+    );
+  });
+
+  test("in an upgrade that it may not read either is named in Helm's words", async () => {
+    const scene = await published({ templates: one });
+    await scene.release({});
+    await scene.run();
+    await scene.publish({ version: "1.1.0", templates: { a: configMap("a", "[]") } });
+    let isSent = false;
+    scene.fault = (call) => {
+      isSent ||= call === "cluster.apply";
+      if (!isSent || call !== "cluster.get") return;
+      throw new ApiError({ code: 403, reason: "Forbidden", message: "configmaps is forbidden" });
+    };
+    await scene.run();
+    expect(await scene.condition("Ready")).toMatch(
+      /^False UpgradeFailed: .*: could not get information about the resource: configmaps is forbidden$/,
+    );
   });
 
   test("in an upgrade is named as one that cannot be created only if it is new", async () => {

@@ -101,3 +101,24 @@ describe("an upgrade that is killed before the status knows how it has ended", (
     expect((await scene.told()).filter((text) => text.includes("UpgradeFailed"))).toHaveLength(1);
   });
 });
+
+test("a rollback that has failed and is killed before the status knows does not hold up the chart that has come since", async () => {
+  const scene = await flowScene(embedded.cluster, `killed-upgrade-${scenes++}`, helm);
+  const hook = refused.replace("{name: b}", '{name: b, annotations: {helm.sh/hook: "pre-rollback"}}');
+  await scene.publish({ version: "1.0.0", templates: { a: template, hook } });
+  await scene.release({ values: { color: "blue" }, upgrade: { remediation: { retries: 1 } } });
+  await scene.run();
+  await scene.publish(failing("1.1.0"));
+  scene.fault = async (call) => {
+    if (isWrite(call) && (await scene.revisions())[2] === "v3 failed") throw new Error("killed");
+  };
+  await expect(scene.run()).rejects.toThrow("killed");
+  scene.fault = () => {};
+  await moved(scene);
+  await scene.run();
+  expect(await scene.condition("Ready")).toMatch(/^True UpgradeSucceeded: /);
+  expect((await scene.status()).history?.map(({ version }) => version)).toContain(3);
+  const failures = (await scene.told()).filter((text) => text.startsWith("Warning RollbackFailed: "));
+  expect(failures).toEqual([expect.stringContaining("Helm rollback to previous release")]);
+  expect(await scene.status()).not.toHaveProperty("failures");
+});

@@ -74,6 +74,16 @@ describe("a value of a Secret is shown in no status, event and record, whatever 
     expect(await told(scene)).not.toContain(password);
   });
 
+  test("the API server, for a Secret that a template has looked up", async () => {
+    const port = '{{ index (lookup "v1" "Secret" .Release.Namespace "db").data "key" | b64dec }}!';
+    const scene = await withTemplate(service(port), { valuesFrom: [] });
+    await putSecret(scene, { key: password });
+    await scene.run();
+    const text = await told(scene);
+    expect(text).toContain("*****!");
+    expect(text).not.toContain(password);
+  });
+
   test("the API server, for a Secret that the chart renders with a value of its own", async () => {
     const own = (name: string) => `apiVersion: v1\nkind: ${name}\nmetadata: {name: web}\n`;
     const template = `${own("Secret")}stringData: {a: OWN-of-chart}\n---\n${own("Service")}spec: {ports: [{port: 80, targetPort: OWN-of-chart!}]}\n`;

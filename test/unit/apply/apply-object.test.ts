@@ -318,7 +318,7 @@ describe("replacing an object because of an immutable field", () => {
     const applied = apply(replace);
     await expect(applied).rejects.toThrow(StillTerminating);
     await expect(applied).rejects.toThrow("ConfigMap/t/a immutable field detected, waiting for object to be deleted");
-    expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_000);
+    expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_050);
     expect(log).not.toContain("applies a");
   });
 });

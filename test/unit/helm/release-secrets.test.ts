@@ -34,6 +34,8 @@ describe("a text about a release is shown without the values that came from a Se
     { what: "in base64", value: "s3cr3t-x", text: `auth: ${base64("s3cr3t-x")}` },
     { what: "in the base64 of a longer text", value: "s3cr3t-x", text: `auth: ${base64("u:s3cr3t-x")}` },
     { what: "in a URL", value: "s3 cr3t/x", text: "https://db/?p=s3%20cr3t%2Fx" },
+    { what: "in a query of a URL as urlquery writes it", value: "p@ss w!", text: "https://db/?p=p%40ss+w%21" },
+    { what: "that its URL has escaped", value: "redis://:p%40ss%20w!@cache", text: "cannot log in with p@ss w!" },
     { what: "that go-yaml has cut", value: "s3cr3t-x-and-more", text: "cannot unmarshal !!str `s3cr3t-...` into int" },
     { what: "that is a number", value: 12_345_678, text: "port 12345678 is too large, or 1.2345678e+07" },
     {
@@ -47,9 +49,34 @@ describe("a text about a release is shown without the values that came from a Se
   ])("$what: $text", ({ text, value }) => {
     const told = shown(text, [secret({ a: value })]);
     expect(told).toContain("*****");
-    for (const part of ["s3cr3t", "czNjcjN0", "a<b", "003cb", "mine", "second", "123456", "2345678", 'a\\"b', "say"]) {
+    for (const part of [
+      "p@ss",
+      "p%40ss",
+      "s3cr3t",
+      "czNjcjN0",
+      "a<b",
+      "003cb",
+      "mine",
+      "second",
+      "123456",
+      "2345678",
+      'a\\"b',
+      "say",
+    ]) {
       expect(told).not.toContain(part);
     }
+  });
+
+  test.each(['{"db":{"password":"s3cr3t-x"}}', "db: {password: s3cr3t-x}", "db:\n  password: s3cr3t-x"])(
+    "if the values cannot be composed: %s",
+    (text) => expect(shown("bad s3cr3t-x", undefined, { texts: [{ text, reference }] })).toBe("bad *****"),
+  );
+
+  test("and is cut at the length of a message, while a value of any length stays whole", () => {
+    const long = `${"x".repeat(100_000)} s3cr3t-x`;
+    const hide = hidingSecrets({ texts: [], layers: [secret({ a: "s3cr3t-x" })], stored: [], objects: [] });
+    expect(hide(long).length).toBeLessThan(long.length / 2);
+    expect(hide.whole(long)).toBe(long.replace("s3cr3t-x", "*****"));
   });
 
   test("values of less than four characters, true, false and null stay, and so do values of ConfigMaps and of the spec", () => {

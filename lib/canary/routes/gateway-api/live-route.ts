@@ -37,7 +37,7 @@ type RouteSpec = z.infer<typeof RouteSpec>;
 /** By route, since a step asks the same one for its weights, its cookies and its parents. */
 const specs = new WeakMap<LiveObject, Partial<RouteSpec>>();
 
-/** The spec as far as it is a route's; empty if it is not. */
+/** The parsed spec; empty if it is not valid. */
 function specOf(route: LiveObject): Partial<RouteSpec> {
   const known = specs.get(route) ?? RouteSpec.safeParse(route["spec"]).data ?? {};
   specs.set(route, known);

@@ -16,6 +16,7 @@ import type { ApplySet } from "../../../apply/set/apply-set.ts";
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
 import { Failure } from "../../../core/failure.ts";
+import { ApiError } from "../../../core/ports/cluster.ts";
 import type { ObservedRelease } from "../../../core/ports/helm-engine.ts";
 import { announceChanged, announceDeleted } from "../../announce-changed.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
@@ -43,12 +44,14 @@ export interface RefusedObjects {
  *
  * @param former the release's manifest until now: objects that it no longer has are pruned
  * @param isAwaited an earlier run has applied them and waits for their health
+ * @param action for Helm's words, which differ
  */
 export async function planObjects(
   observed: Pick<ObservedRelease, "name" | "namespace" | "objects">,
   former: ObservedRelease | undefined,
   { ctx }: Pick<ReleaseAttempt, "ctx">,
   isAwaited: boolean,
+  action: "install" | "rollback" | "upgrade",
 ): Promise<PlannedObjects | RefusedObjects> {
   const set = releaseSet(ctx);
   const objects = await releaseObjects(observed, ctx);
@@ -68,14 +71,19 @@ export async function planObjects(
     if (error instanceof PlanRefused) return refusedByPlan(error, former !== undefined, ctx);
     // A kind that the cluster does not serve, or two objects of one name.
     if (error instanceof Failure && error.reason === "ReconciliationFailed") {
-      const unserved = unservedTexts(observed.objects, objects, error.message);
-      const why = unserved ?? error.message.trim();
-      const message = `unable to build kubernetes objects from release manifest: ${why}`;
-      return { kind: "refused", isBuild: true, message };
+      const why = unservedTexts(observed.objects, objects, error.message) ?? error.message.trim();
+      return { kind: "refused", isBuild: true, message: buildFailed[action](why) };
     }
     throw error;
   }
 }
+
+/** Helm's words for a manifest that cannot be built (pkg/action/install.go, upgrade.go and rollback.go). */
+const buildFailed = {
+  install: (why: string) => `unable to build kubernetes objects from release manifest: ${why}`,
+  upgrade: (why: string) => why,
+  rollback: (why: string) => `unable to build kubernetes objects from new release manifest: ${why}`,
+} as const;
 
 /** In Helm's words, if all that is wrong are kinds that the cluster does not serve; undefined otherwise. */
 function unservedTexts(
@@ -106,8 +114,14 @@ async function refusedByPlan(
     const gvk = `${group}/${version}, Kind=${kind}`;
     const mend = isImmutable(error) ? `; ${helmReleaseStyle.toRecreate}` : "";
     const text = `server-side apply failed for object ${namespace}/${name} ${gvk}: ${error.message}${mend}`;
-    const isNew = isUpgrade && (await target.get(ref, stop)) === undefined;
-    return isNew ? `failed to create resource: ${text}` : text;
+    if (!isUpgrade) return text;
+    // Helm looks whether the object exists before it applies it.
+    try {
+      return (await target.get(ref, stop)) === undefined ? `failed to create resource: ${text}` : text;
+    } catch (unread) {
+      if (!(unread instanceof ApiError) || unread.reason !== "Forbidden") throw unread;
+      return `could not get information about the resource: ${unread.message}`;
+    }
   };
   const lines = await mapLimit(objects, deps.concurrency, line, run.signal);
   return { kind: "refused", isBuild: isForbidden && prunes.length === 0, message: [...lines, ...prunes].join("; ") };

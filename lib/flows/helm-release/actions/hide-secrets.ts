@@ -1,14 +1,9 @@
 import { isJsonList, isJsonObject, type JsonObject } from "../../../core/json.ts";
 import type { Manifest } from "../../../core/manifest.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
-import {
-  type HelmEngine,
-  HelmEngineError,
-  type ObservedRelease,
-  type ValuesToCompose,
-} from "../../../core/ports/helm-engine.ts";
+import type { HelmEngine, ObservedRelease, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
 import type { ReleaseValues } from "../../../helm/read-values.ts";
-import { hidingSecrets } from "../../../helm/release-secrets.ts";
+import { type Hide, hidingSecrets } from "../../../helm/release-secrets.ts";
 import { type NamedLayer, valuesLayers } from "../../../helm/values-layers.ts";
 import type { ActionEnd } from "../attempt/action.ts";
 
@@ -29,17 +24,12 @@ export interface HidingFor extends ReleaseValues {
 export type QuotedRevision = Pick<ObservedRelease, "hooks" | "objects" | "values">;
 
 /**
- * A function that hides the values of Secrets in texts about a release ({@link hidingSecrets}). For that the values of each Secret are
- * composed by themselves, so it is for failures.
+ * A function that hides the values of Secrets in texts about a release ({@link hidingSecrets}). It calls the engine once for each
+ * reference to values, so call it only after a failure.
  *
  * @param revisions also those whose values or objects the texts may quote
- * @param found objects that templates have looked up
  */
-export async function hidingIn(
-  attempt: HidingFor,
-  revisions: readonly QuotedRevision[],
-  found: readonly Manifest[] = [],
-): Promise<(text: string) => string> {
+export async function hidingIn(attempt: HidingFor, revisions: readonly QuotedRevision[]): Promise<Hide> {
   const { references, values } = attempt;
   const texts = references.flatMap((reference, place) => {
     const text = values.from[place]?.text;
@@ -48,7 +38,15 @@ export async function hidingIn(
   const hasSecrets = references.some(({ kind }) => kind === "Secret");
   const isAsked = hasSecrets || revisions.length > 0;
   const layers = isAsked ? await layersOf(attempt) : [];
-  return hidingSecrets({ texts, layers, ...quotedBy(revisions, found) });
+  return hidingSecrets({ texts, layers, ...quotedBy(revisions, lookedUp.get(attempt.ctx) ?? []) });
+}
+
+/** By the context of a run: the Secrets that its templates have looked up. A value of one may be in any object that they render. */
+const lookedUp = new WeakMap<object, Manifest[]>();
+
+/** Has the texts about this run hide the Secrets in the answer of a lookup. */
+export function hideLookedUp(answer: JsonObject | undefined, ctx: HidingFor["ctx"]): void {
+  lookedUp.set(ctx, [...(lookedUp.get(ctx) ?? []), ...secretsIn(answer)]);
 }
 
 function quotedBy(revisions: readonly QuotedRevision[], found: readonly Manifest[]) {
@@ -71,8 +69,9 @@ async function layersOf({ chart, ctx, references, values }: HidingFor): Promise<
       return (await deps.helm.prepare(input, composeLimits, run.signal)).values;
     };
     return await valuesLayers({ references, values }, compose);
-  } catch (error) {
-    if (!(error instanceof HelmEngineError)) throw error;
+  } catch {
+    // Whatever is wrong with the chart or the engine: the failure that is shown came first.
+    run.signal.throwIfAborted();
     return undefined;
   }
 }
@@ -99,7 +98,7 @@ function shownBy(hide: (text: string) => string, end: FailedAction): FailedActio
 }
 
 /** The Secrets in the answer of a lookup: the object itself, or the items of a list. */
-export function secretsIn(answer: JsonObject | undefined): readonly Manifest[] {
+function secretsIn(answer: JsonObject | undefined): readonly Manifest[] {
   if (answer === undefined) return [];
   const { items: listed } = answer;
   const items = listed !== undefined && isJsonList(listed) ? listed.filter(isJsonObject) : [answer];

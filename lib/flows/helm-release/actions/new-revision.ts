@@ -54,6 +54,8 @@ export interface RevisionPlan {
   readonly waitsForJobs: boolean;
   /** The digest of the artifact, for the snapshot. */
   readonly ociDigest: string;
+  /** The revision that a rollback goes back to. */
+  readonly target?: number | undefined;
 }
 
 type Waiting = WaitingAction;
@@ -142,7 +144,13 @@ async function begin(
   if ("kind" in prepared) return prepared;
   if ("refused" in prepared) return unstored(prepared.refused);
   const quoted = [prepared.record.observed];
-  const planned = await planObjects(prepared.record.observed, formerManifest(plan, former), attempt, false);
+  const planned = await planObjects(
+    prepared.record.observed,
+    formerManifest(plan, former),
+    attempt,
+    false,
+    plan.action,
+  );
   if ("kind" in planned && planned.isBuild) return unstored(planned.message, quoted);
   if (!("kind" in planned) && plan.refusesForeign !== undefined) {
     const known = formerManifest(plan, former);
@@ -258,7 +266,8 @@ async function bringIn(
   const { ctx } = attempt;
   const { observed } = stored;
   const isAwaited = wait?.for === "objects";
-  const planned = before ?? (await planObjects(observed, formerManifest(plan, former), attempt, isAwaited));
+  const planned =
+    before ?? (await planObjects(observed, formerManifest(plan, former), attempt, isAwaited, plan.action));
   if ("kind" in planned) return { kind: "failed", message: planned.message };
   const applied = await applyPlanned(planned, attempt);
   if (applied.kind === "failed") return applied;
@@ -331,7 +340,7 @@ async function failObjects(
   return { ...end, written: [...end.written, ...rewritten] };
 }
 
-/** `why` may quote a value of the release: the record, like all other texts, gets it without those of Secrets. */
+/** `why` may quote a Secret. The record and all other texts get it with `*****` in place of the value. */
 async function fail(
   plan: RevisionPlan,
   why: string,
@@ -363,6 +372,7 @@ async function finish(
     ...{ owner: ctx.owner.uid, action: plan.action, generation: ctx.generation, token },
     ended: record.observed.digest,
     attempted: { ociDigest: plan.ociDigest, configDigest: attempt.configDigest },
+    ...(plan.target === undefined ? {} : { target: plan.target }),
   };
   return store.update(stored, record, mark, ctx.run.signal);
 }

@@ -12,7 +12,7 @@ import type { HelmEngine, Hook, HookEvent, ObservedRelease } from "../../../core
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 import { noTenant } from "../../../core/tenant.ts";
 import type { ReleaseValues } from "../../../helm/read-values.ts";
-import { withoutSecrets } from "../../../helm/release-secrets.ts";
+import { type Hide, withoutSecrets } from "../../../helm/release-secrets.ts";
 import { releaseNames } from "../../../helm/release-names.ts";
 import { secretReleaseStore } from "../../../helm/secret-release-store.ts";
 import { definitionsToApply } from "./definitions.ts";
@@ -109,13 +109,13 @@ export async function previewRelease(
   return { action, objects: [...applied, ...gone], hooks };
 }
 
-function withoutSecretsIn({ change, ref }: PreviewedObject, hide: (text: string) => string): PreviewedObject {
+function withoutSecretsIn({ change, ref }: PreviewedObject, hide: Hide): PreviewedObject {
   if (change.kind === "refused") return { ref, change: { kind: "refused", message: hide(change.message) } };
   if (change.kind !== "changed") return { ref, change };
   const fields = change.fields.map(({ after, before, path }) => ({
     path,
-    before: before === undefined ? undefined : withoutSecrets(before, hide),
-    after: after === undefined ? undefined : withoutSecrets(after, hide),
+    before: before === undefined ? undefined : withoutSecrets(before, hide.whole),
+    after: after === undefined ? undefined : withoutSecrets(after, hide.whole),
   }));
   return { ref, change: { kind: "changed", fields } };
 }

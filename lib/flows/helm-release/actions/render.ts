@@ -2,7 +2,6 @@ import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
 import { effectivePatches } from "../../../api/kustomization.ts";
 import { helmGroup, ownerLabels } from "../../../api/names.ts";
 import { toJsonObject } from "../../../core/json.ts";
-import type { Manifest } from "../../../core/manifest.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
 import {
   type HelmEngine,
@@ -21,7 +20,7 @@ import { explainSchemaFault, isSchemaFault } from "../../../helm/schema-fault.ts
 import { valuesLayers } from "../../../helm/values-layers.ts";
 import type { ReleaseAttempt, ReleaseChart } from "../attempt/attempt.ts";
 import { capabilitiesOf } from "./capabilities.ts";
-import { hidingIn, secretsIn } from "./hide-secrets.ts";
+import { hideLookedUp, hidingIn } from "./hide-secrets.ts";
 import { lookupIn } from "./lookup.ts";
 
 /** To render a chart: one of 333 objects takes two seconds. */
@@ -85,10 +84,9 @@ export async function renderRelease(
     skipsSchemaValidation: release.spec[action]?.disableSchemaValidation === true,
   };
   const lookup = lookupIn(target);
-  const secrets: Manifest[] = [];
   const looking: Lookup = async (query, signal) => {
     const found = await lookup(query, signal);
-    if (query.kind === "Secret") secrets.push(...secretsIn(found));
+    if (query.kind === "Secret") hideLookedUp(found, ctx);
     return found;
   };
   try {
@@ -96,7 +94,7 @@ export async function renderRelease(
   } catch (error) {
     if (!(error instanceof HelmEngineError)) throw error;
     if (isSchemaFault(error.message)) throw await schemaFault(error, input, rendering);
-    const hide = await hidingIn(rendering, former === undefined ? [] : [former.observed], secrets);
+    const hide = await hidingIn(rendering, former === undefined ? [] : [former.observed]);
     throw withoutSecretsOf(error, hide);
   }
 }

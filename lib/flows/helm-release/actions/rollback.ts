@@ -38,6 +38,7 @@ export async function rollBack(
       disablesWait: rollback.disableWait === true,
       waitsForJobs: rollback.disableWaitForJobs !== true,
       ociDigest: "",
+      target: toVersion,
     },
     attempt,
     wait,

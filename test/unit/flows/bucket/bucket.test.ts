@@ -101,9 +101,9 @@ describe("a Bucket", () => {
     );
   });
 
-  test("a .sourceignore is read although the first page of the listing does not have it", async () => {
+  test("a .sourceignore is read although the first two pages of the listing do not have it", async () => {
     world.s3.pageKeys = 1;
-    world.hold({ "!a.md": "a", ".sourceignore": "*.md\n", b: "b" });
+    world.hold({ "!a.md": "a", "!b.md": "b", ".sourceignore": "*.md\n", b: "b" });
     world.bucket();
     await world.reconcile();
     expect(Object.keys(await world.files())).toEqual([".sourceignore", "b"]);

@@ -18,10 +18,12 @@ async function largeScene(path?: string): Promise<AutomationWorld> {
   return one;
 }
 
-const tooLarge = (one: AutomationWorld): string =>
+const tooLarge = (one: AutomationWorld, mend: string): string =>
   `Ready=False GitOperationFailed: failed to checkout source: unable to clone '${one.server.url}': ` +
-  `the git server sends a pack of more than ${maxPackBytes} bytes: ` +
-  "name the folder of the files with markers in spec.update.path, or keep these files in a smaller repository";
+  `the git server sends a pack of more than ${maxPackBytes} bytes: ${mend}, or keep the files with markers in a smaller repository`;
+const nameFolder = "name the folder of the files with markers in spec.update.path";
+const smallerPart =
+  "name a smaller folder in spec.update.path, let the git server allow partial clones (uploadpack.allowFilter)";
 
 describe.skipIf(gitPrograms === undefined)("a repository that is larger than the limit", () => {
   test("is read and written by its files below spec.update.path alone, and keeps all others", async () => {
@@ -33,13 +35,13 @@ describe.skipIf(gitPrograms === undefined)("a repository that is larger than the
   });
 
   test.each([
-    ["without spec.update.path", undefined],
-    ["with a spec.update.path that leads to the root", "./apps/.."],
-    ["with too much below spec.update.path", "media"],
-  ])("%s fails the run with the limit and the mend, and the run retries", async (_, path) => {
+    ["without spec.update.path", undefined, nameFolder],
+    ["with a spec.update.path that leads to the root", "./apps/..", nameFolder],
+    ["with too much below spec.update.path", "media", smallerPart],
+  ])("%s fails the run with the limit and the mend, and the run retries", async (_, path, mend) => {
     const one = await largeScene(path);
     expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
-    expect((await one.conditions()).at(-1)).toBe(tooLarge(one));
+    expect((await one.conditions()).at(-1)).toBe(tooLarge(one, mend));
     expect(await one.commits()).toBe(2);
   });
 
@@ -55,7 +57,7 @@ describe.skipIf(gitPrograms === undefined)("a repository that is larger than the
     await one.repository.git("update-ref", "refs/heads/main", commit);
     expect(await one.run()).toMatchObject({ outcome: "failed" });
     expect((await one.conditions()).at(-1)).toBe(
-      "Ready=False UpdateFailed: failed to apply policies: the repository is so large that only the files below spec.update.path are fetched, and a link leads out of it: name a folder that has the file too",
+      "Ready=False UpdateFailed: failed to apply policies: the repository is so large that only the files below spec.update.path are fetched, and a link leads out of it: name a folder that has the file too, or the folder that the link leads to",
     );
   });
 
@@ -63,6 +65,6 @@ describe.skipIf(gitPrograms === undefined)("a repository that is larger than the
     const one = await largeScene("./apps");
     await one.repository.git("config", "uploadpack.allowFilter", "false");
     expect(await one.run()).toMatchObject({ outcome: "failed" });
-    expect((await one.conditions()).at(-1)).toBe(tooLarge(one));
+    expect((await one.conditions()).at(-1)).toBe(tooLarge(one, smallerPart));
   });
 });

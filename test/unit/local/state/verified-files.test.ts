@@ -7,24 +7,31 @@ import { digestOf } from "../../../../lib/core/digest.ts";
 import { verifiedFiles } from "../../../../local/state/verified-files.ts";
 
 const digest = digestOf("an artifact");
+/** A time that `utimes` can set again exactly. */
+const wholeSeconds = 1_000_000_000;
 
 describe("a file that is looked at again", () => {
   let folder = "";
   let file = "";
   let reads = 0;
+  let writtenAt = 0;
   let aheadMs = 3_600_000;
+  let isDamaged = false;
   const files = () =>
-    verifiedFiles({ now: () => Date.now() + aheadMs }, (path) => {
+    verifiedFiles({ now: () => writtenAt + aheadMs }, async (path) => {
       reads += 1;
-      return readFile(path);
+      return isDamaged ? Buffer.from("bn artifact") : readFile(path);
     });
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "sluice-verified-"));
     file = join(folder, "artifact");
     await writeFile(file, "an artifact");
+    utimesSync(file, wholeSeconds, wholeSeconds);
+    writtenAt = statSync(file).ctimeMs;
     reads = 0;
     aheadMs = 3_600_000;
+    isDamaged = false;
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -48,7 +55,7 @@ describe("a file that is looked at again", () => {
     // Until the file system's clock has gone on: the store trusts none that was just written.
     do {
       writeFileSync(file, "bn artifact");
-      utimesSync(file, before.atime, before.mtime);
+      utimesSync(file, wholeSeconds, wholeSeconds);
     } while (statSync(file, { bigint: true }).ctimeNs === before.ctimeNs);
     expect(await looked.holds(file, digest)).toBe(false);
   });
@@ -58,6 +65,15 @@ describe("a file that is looked at again", () => {
     await looked.holds(file, digest);
     await writeFile(join(folder, "other"), "bn artifact");
     await rename(join(folder, "other"), file);
+    expect(await looked.holds(file, digest)).toBe(false);
+  });
+
+  test("is read again after a reader has found bytes that changed without a write", async () => {
+    const looked = files();
+    await looked.holds(file, digest);
+    isDamaged = true;
+    expect(await looked.holds(file, digest)).toBe(true);
+    expect(await looked.read(file, digest)).toBeUndefined();
     expect(await looked.holds(file, digest)).toBe(false);
   });
 
