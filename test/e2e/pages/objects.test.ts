@@ -75,7 +75,7 @@ spec:
   );
 
   test("docs/notifications.md: the chat gets the test event, and a failed delivery is shown at the Alert", async () => {
-    const [create = "", events = ""] = await blocksToRun("docs/notifications.md", 2);
+    const [secret = "", create = "", events = ""] = await blocksToRun("docs/notifications.md", 3);
     const messages: string[] = [];
     let status = 200;
     const chat = createServer((request, response) => {
@@ -84,7 +84,10 @@ spec:
     });
     opened.defer(() => closeServer(chat));
     const address = `http://127.0.0.1:${await portOnLoopback(chat)}`;
-    await page.type(replaced(create, { "https://hooks.slack.com/services/…": address }));
+    // All tests here share the namespace, so it exists.
+    const here = { "kubectl create namespace apps": "true", "https://hooks.slack.com/services/…": address };
+    await page.type(replaced(secret, here));
+    await page.type(create);
     expect(messages.join("")).toContain("Test");
     status = 404;
     await page.apply(`
