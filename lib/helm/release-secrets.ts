@@ -28,9 +28,8 @@ const notShown =
   "the message is not shown, because the Secrets of this release hold too many values to search it for them";
 
 /**
- * A function that shows a text about a release with `*****` for each value that came from a Secret, wherever the value stands: as it is, in
- * quotes of Go, JSON or YAML, in base64, or cut before `...`. Values of less than four characters stay, and so do `true`, `false` and
- * `null`: they would hide half of every message, and are easy to guess. Pure.
+ * Returns a function that replaces the values of Secrets in a text by `*****`: as they are, quoted for Go, JSON or YAML, in base64, and cut
+ * before `...`. Values shorter than four characters, `true`, `false` and `null` stay: they are easy to guess, and would hide most texts.
  */
 export function hidingSecrets(quoted: QuotedByRelease): Hide {
   const texts = [...new Set(secretTextsOf(quoted))].filter((text) => text.length >= minChars && !plain.has(text));

@@ -342,7 +342,7 @@ function isGoing(object: LiveObject | undefined): boolean {
 /** As before anything was installed. */
 export async function clear(cluster: Cluster): Promise<void> {
   await removeOwner(cluster, signal);
-  for (const ref of [...rights.map(refOfManifest), ...definitions]) {
+  for (const ref of [webhookRef, ...rights.map(refOfManifest), ...definitions]) {
     await cluster.delete(ref, { propagation: "Background" }, signal);
   }
   const areGone = async () => {
