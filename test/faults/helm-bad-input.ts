@@ -188,7 +188,7 @@ export const helmBadInputFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/helm-release/actions/new-revision.ts",
+    file: "lib/flows/helm-release/actions/end-revision.ts",
     tests: ["test/e2e/helm-release/secret-values.test.ts"],
     faults: [
       {
@@ -218,7 +218,7 @@ export const helmBadInputFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/helm-release/release-loop.ts",
+    file: "lib/flows/helm-release/ongoing-action.ts",
     tests: ["test/e2e/helm-release/killed-upgrade.test.ts"],
     faults: [
       {
