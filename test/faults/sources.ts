@@ -210,11 +210,11 @@ export const sourcesFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/source/source-context.ts",
+    file: "lib/flows/run-context.ts",
     tests: ofSource,
     faults: [
       {
-        what: "the source's writes do not check the lease",
+        what: "the writes of a source do not check the lease",
         find: "leasedCluster(deps.home, run)",
         replace: "deps.home",
       },

@@ -19,6 +19,7 @@ import type { FileTree } from "../../sources/generator/file-tree.ts";
 import { type Budget, budgetOf, defaultGeneratorLimits } from "../../sources/generator/generator-limits.ts";
 import { type ArtifactRequest, artifactRequests, PathPatternFault } from "../../sources/generator/path-pattern.ts";
 import { spreadInterval } from "../interval.ts";
+import { runContext } from "../run-context.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { checkSpec, refuseOwnSources } from "./check-spec.ts";
 import { detectDrift } from "./drift.ts";
@@ -26,7 +27,6 @@ import {
   type ArtifactGeneratorDeps,
   artifactKey,
   type GeneratorContext,
-  generatorContext,
   isListed,
   manager,
 } from "./generator-context.ts";
@@ -56,7 +56,7 @@ export function artifactGeneratorFlow(deps: ArtifactGeneratorDeps): Flow {
     }
     // An unreadable status counts as empty; the run writes a valid one.
     const before = ArtifactGeneratorStatus.safeParse(live["status"] ?? {}).data ?? {};
-    const ctx = generatorContext(live, before, run, deps);
+    const ctx = runContext(declaredArtifactGenerator, live, before, run, deps);
     if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
     const isNew = await addFinalizer(ctx);
     if (live.metadata.annotations?.[generatorReconcileAnnotation]?.toLowerCase() === "disabled") {

@@ -14,19 +14,16 @@ import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { sourceTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { spreadInterval } from "../interval.ts";
+import { runContext } from "../run-context.ts";
 import { retryAfterMs } from "../source/report.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { chooseImage } from "./choose-image.ts";
-import {
-  type ImagePolicyDeps,
-  manager,
-  type PolicyContext,
-  policyContext,
-  type ReferredRepository,
-} from "./policy-context.ts";
+import type { ImagePolicyDeps, PolicyContext, ReferredRepository } from "./policy-context.ts";
 import { begun, chosen, chosenText, failed, readyOf, stalled, succeeded, suspended } from "./policy-status.ts";
 import { checkRepository, referredRepository, repositoryKey } from "./referred-repository.ts";
 import { wakeAutomations } from "./wake-automations.ts";
+
+const { statusManager: manager } = declaredImagePolicy;
 
 /** Failures in a row, so that the waits between them grow. */
 const Failures = z.object({ failures: z.number().int().min(0) });
@@ -47,7 +44,7 @@ export function imagePolicyFlow(deps: ImagePolicyDeps): Flow {
     }
     // An unreadable status counts as empty; the run writes a valid one.
     const before = ImagePolicyStatus.safeParse(live["status"] ?? {}).data ?? {};
-    const ctx = policyContext(live, before, run, deps);
+    const ctx = runContext(declaredImagePolicy, live, before, run, deps);
     if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
     await addFinalizer(ctx);
     try {
@@ -93,11 +90,10 @@ async function reconcile(spec: ImagePolicySpec, key: WorkKey, ctx: PolicyContext
  * the tags that the policy chose from, and wakes it: until then a ready policy keeps its message.
  */
 async function awaitScan({ key, live, spec }: ReferredRepository, ctx: PolicyContext): Promise<FlowResult> {
-  const { before, deps, requestedAt, run } = ctx;
+  const { before, deps, isAsked, run } = ctx;
   const { requeueDependencyMs } = deps.timing;
   const { tagCount = 0 } = ImageRepositoryStatus.safeParse(live["status"] ?? {}).data?.lastScanResult ?? {};
   const isScanAhead = tagCount > 0 && spec.suspend !== true;
-  const isAsked = requestedAt !== undefined && requestedAt !== before.lastHandledReconcileAt;
   const isSettled = readyOf(before)?.status === "True" && before.observedGeneration === ctx.now().generation;
   if (isScanAhead && isSettled && !isAsked) {
     if (run.isRetry === true) await wakeAutomations(ctx);

@@ -18,10 +18,11 @@ import { type ScannedTags, scanTags } from "../../image/scan.ts";
 import { type Connect, type RegistryClient, registryClients } from "../../sources/oci/registry-client.ts";
 import { failureOf } from "../../sources/oci/registry-fault.ts";
 import { shortIntervalWarning } from "../interval.ts";
+import { runContext } from "../run-context.ts";
 import { retryAfterMs, wakeConsumers } from "../source/report.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { imageRegistry } from "./registry.ts";
-import { type ImageRepositoryDeps, type RepositoryContext, repositoryContext } from "./repository-context.ts";
+import type { ImageRepositoryDeps, RepositoryContext } from "./repository-context.ts";
 import { begun, failed, isReady, progressing, stalled, succeeded, suspended } from "./repository-status.ts";
 import { emptyStore, exclusionsOf, whenToScan } from "./when-to-scan.ts";
 
@@ -42,7 +43,7 @@ export function imageRepositoryFlow(deps: ImageRepositoryDeps): Flow {
     }
     // An unreadable status counts as empty; the run writes a valid one.
     const before = ImageRepositoryStatus.safeParse(live["status"] ?? {}).data ?? {};
-    const ctx = repositoryContext(live, before, run, deps);
+    const ctx = runContext(declaredImageRepository, live, before, run, deps);
     if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
     await addFinalizer(ctx);
     try {

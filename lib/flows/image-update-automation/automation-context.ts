@@ -1,22 +1,14 @@
 import { findCondition } from "../../api/condition.ts";
 import type { GitRepositorySpec } from "../../api/git-repository.ts";
 import type { ImageUpdateAutomationStatus } from "../../api/image-update-automation.ts";
-import { declaredImageUpdateAutomation } from "../../api/kinds/image-update-automation.ts";
-import { requestedAtAnnotation } from "../../api/names.ts";
-import { type LiveObject, refOf } from "../../core/manifest.ts";
-import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { MessageEngine } from "../../core/ports/message-engine.ts";
 import type { Run } from "../../core/ports/run.ts";
-import { leasedCluster } from "../../gate/leased-cluster.ts";
 import type { GitRef, GitRemote } from "../../sources/git/git-remote.ts";
 import type { GitClone } from "../../sources/git/write/git-clone.ts";
 import type { FlowDeps } from "../flow-deps.ts";
-import { type EventToRecord, reportEvent } from "../record-event.ts";
+import type { RunContext } from "../run-context.ts";
 import type { SecretContext } from "../source/secrets.ts";
-import { statusPatch } from "../status-patch.ts";
-
-export const manager = declaredImageUpdateAutomation.statusManager;
 
 /** The repository of an automation, to be read and written. */
 export interface AutomationRepository extends AsyncDisposable {
@@ -53,65 +45,10 @@ export interface AutomationDeps extends FlowDeps {
 /** The steps of a run after which a failure of an earlier run is over (reference image-automation 1, terminal failure). */
 export type Step = "policies" | "source" | "checkout" | "update" | "push";
 
-/** The ImageUpdateAutomation of one run, and its status from the run. */
-export interface AutomationContext {
-  readonly live: LiveObject;
-  readonly name: string;
-  readonly namespace: string;
-  readonly run: Run;
-  readonly deps: AutomationDeps;
-  /** Takes writes only while the run holds its lease. */
-  readonly home: HomeCluster;
-  /** The status as the run found it. */
-  readonly before: ImageUpdateAutomationStatus;
-  /** The value of the request annotation, to be copied to the status at the end of the run. */
-  readonly requestedAt: string | undefined;
-  now(): { readonly generation: number; readonly at: number };
+/** The ImageUpdateAutomation of one run. */
+export interface AutomationContext extends RunContext<ImageUpdateAutomationStatus, AutomationDeps> {
   /** The steps that this run has taken. */
   readonly passed: Set<Step>;
-  /** The status as the run has changed it so far, published or not. */
-  status(): ImageUpdateAutomationStatus;
-  setStatus(status: ImageUpdateAutomationStatus): void;
-  /** Writes what differs between the status and the one in the cluster. */
-  publish(): Promise<void>;
-  /** Publishes the outcome of the run, and that the request for it was handled. */
-  conclude(status: ImageUpdateAutomationStatus): Promise<void>;
-  /** If the API server does not accept an event, it is logged and left out. */
-  record(event: EventToRecord): Promise<void>;
-}
-
-export function automationContext(
-  live: LiveObject,
-  before: ImageUpdateAutomationStatus,
-  run: Run,
-  deps: AutomationDeps,
-): AutomationContext {
-  const home = leasedCluster(deps.home, run);
-  const { name, namespace = "", generation = 0 } = live.metadata;
-  const requestedAt = live.metadata.annotations?.[requestedAtAnnotation];
-  let written = before;
-  let status = before;
-  const publish = async (): Promise<void> => {
-    const body = statusPatch(written, status);
-    if (body === undefined) return;
-    const options = { manager, subresource: "status" };
-    await home.patch(refOf(live), { type: "merge", body: { status: body } }, options, run.signal);
-    written = status;
-  };
-  return {
-    ...{ live, name, namespace, run, deps, home, before, requestedAt, publish },
-    now: () => ({ generation, at: deps.clock.now() }),
-    passed: new Set(),
-    status: () => status,
-    setStatus: (next) => {
-      status = next;
-    },
-    conclude: (next) => {
-      status = requestedAt === undefined ? next : { ...next, lastHandledReconcileAt: requestedAt };
-      return publish();
-    },
-    record: (event) => reportEvent(home, live, event, declaredImageUpdateAutomation.eventSource, run, deps),
-  };
 }
 
 /** Whether the object was ready when the run began: a run that was killed has left it reconciling. */

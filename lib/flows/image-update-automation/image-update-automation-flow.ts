@@ -9,8 +9,9 @@ import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { specTopic } from "../../core/topics.ts";
 import type { EnsuredRequest } from "../../image/pull-request/ensure-pull-request.ts";
 import { shortIntervalWarning, spreadInterval } from "../interval.ts";
+import { runContext } from "../run-context.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { type AutomationContext, type AutomationDeps, automationContext, manager } from "./automation-context.ts";
+import type { AutomationContext, AutomationDeps, Step } from "./automation-context.ts";
 import { begun, isBegun, suspended, withoutPending } from "./automation-status.ts";
 import { checkPullRequest, requestPull } from "./pull-request.ts";
 import { reportFailure, reportUpdated } from "./report.ts";
@@ -18,6 +19,8 @@ import { checkSpec, type ResolvedSource, resolveSource, sourceKey } from "./reso
 import { selectPolicies } from "./select-policies.ts";
 import { settingsDigest } from "./settings-digest.ts";
 import { type Updated, updateSource } from "./update-source.ts";
+
+const { statusManager: manager } = declaredImageUpdateAutomation;
 
 /** Flux has no jitter for this kind. */
 const exact = { jitterPercentage: 0 };
@@ -35,7 +38,7 @@ export function imageUpdateAutomationFlow(deps: AutomationDeps): Flow {
     }
     // An unreadable status counts as empty; the run writes a valid one.
     const before = ImageUpdateAutomationStatus.safeParse(live["status"] ?? {}).data ?? {};
-    const ctx = automationContext(live, before, run, deps);
+    const ctx = { ...runContext(declaredImageUpdateAutomation, live, before, run, deps), passed: new Set<Step>() };
     if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
     await addFinalizer(ctx);
     try {

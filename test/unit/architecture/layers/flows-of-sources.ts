@@ -4,8 +4,8 @@ import type { Layer } from "../check-layers.ts";
 export const sourceFlowLayers: readonly Layer[] = [
   {
     folder: "lib/flows",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/queue", "lib/gate"],
-    why: "Code that the flows of all kinds share: conditions, events, intervals.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/queue", "lib/gate"],
+    why: "Code that the flows of all kinds share: the object of a run and its status, conditions, events, intervals.",
   },
   {
     folder: "lib/flows/source",
@@ -15,7 +15,6 @@ export const sourceFlowLayers: readonly Layer[] = [
       "lib/api",
       "lib/api/kinds",
       "lib/secrets",
-      "lib/gate",
       "lib/sources/archive",
       "lib/flows",
     ],
@@ -92,7 +91,6 @@ export const sourceFlowLayers: readonly Layer[] = [
       "lib/api",
       "lib/api/kinds",
       "lib/secrets",
-      "lib/gate",
       "lib/sources/oci",
       "lib/image",
       "lib/flows",
@@ -120,7 +118,6 @@ export const sourceFlowLayers: readonly Layer[] = [
       "lib/core/ports",
       "lib/api",
       "lib/api/kinds",
-      "lib/gate",
       "lib/sources/archive",
       "lib/sources/generator",
       "lib/flows",
