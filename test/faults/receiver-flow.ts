@@ -46,7 +46,7 @@ export const receiverFlowFaults: readonly FileFaults[] = [
       },
       {
         what: "a Receiver that was ready is deleted without an event",
-        find: "if (success && isReady(before)) await record(finished(spec), ctx);",
+        find: "if (success && isReady(before)) await ctx.record(finished(spec));",
         replace: "",
       },
     ],
@@ -182,13 +182,13 @@ export const receiverFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/receiver/receiver-context.ts",
+    file: "lib/flows/run-context.ts",
     tests: flow,
     faults: [
       {
         what: "only the first request is copied to the status",
-        find: "handled === undefined ? status",
-        replace: "handled === undefined || before.lastHandledReconcileAt !== undefined ? status",
+        find: "publish(requestedAt === undefined ? next",
+        replace: "publish(requestedAt === undefined || before.lastHandledReconcileAt !== undefined ? next",
       },
     ],
   },

@@ -8,13 +8,13 @@ import { ReceiverSpec, ReceiverStatus } from "../../api/receiver.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { backOffMs, Failure } from "../../core/failure.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
-import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { shortIntervalWarning, spreadInterval } from "../interval.ts";
 import type { EventToRecord } from "../record-event.ts";
+import { runContext } from "../run-context.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { checkSpec } from "./check-spec.ts";
 import { saveEntry, saveNotReady, selectionRules } from "./index-entry.ts";
-import { now, publish, type ReceiverContext, type ReceiverDeps, record } from "./receiver-context.ts";
+import type { ReceiverContext, ReceiverDeps } from "./receiver-context.ts";
 import { failed, initialized, isReady, stalled, suspended, unreconciledText } from "./receiver-status.ts";
 import { unreconciledEntries } from "./select-resources.ts";
 import { pathOf } from "./token.ts";
@@ -35,10 +35,9 @@ export function receiverFlow(deps: ReceiverDeps): Flow {
       await forget(run, deps);
       return { outcome: "absent", dueInMs: undefined };
     }
-    const { name, namespace = "" } = live.metadata;
     // An unreadable status counts as empty; the run writes a valid one.
     const before = ReceiverStatus.safeParse(live["status"] ?? {}).data ?? {};
-    const ctx = { live, name, namespace, run, deps, home: leasedCluster(deps.home, run), before };
+    const ctx = runContext(declaredReceiver, live, before, run, deps);
     if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
     await addFinalizer(ctx);
     try {
@@ -55,19 +54,19 @@ async function reconcile(ctx: ReceiverContext): Promise<FlowResult> {
   const spec = parseLive(live, "spec", ReceiverSpec);
   if (spec.suspend === true) {
     await saveEntry(before.webhookPath, spec, "suspended", ctx);
-    return conclude(suspended(before, now(ctx)), isReady(before) ? finished(spec) : undefined, ctx, {
+    return conclude(suspended(before, ctx.now()), isReady(before) ? finished(spec) : undefined, ctx, {
       outcome: "suspended",
       dueInMs: undefined,
     });
   }
-  const warning = shortIntervalWarning(spec, { ...now(ctx), conditions: before.conditions ?? [] });
-  if (warning !== undefined) await record(warning, ctx);
+  const warning = shortIntervalWarning(spec, { ...ctx.now(), conditions: before.conditions ?? [] });
+  if (warning !== undefined) await ctx.record(warning);
   await checkSpec(spec, deps.cel.withBudget(run.key), run.signal);
   const path = await pathOf(spec, ctx);
   await saveEntry(path, spec, "ready", ctx);
   const unreconciled = unreconciledEntries(spec, selectionRules(ctx));
   await warnOfUnreconciled(unreconciled, ctx);
-  return conclude(initialized(before, { path, unreconciled }, now(ctx)), finished(spec), ctx, {
+  return conclude(initialized(before, { path, unreconciled }, ctx.now()), finished(spec), ctx, {
     outcome: "initialized",
     dueInMs: spreadInterval(parseDuration(spec.interval), deps.jitter(), deps.timing),
   });
@@ -79,7 +78,7 @@ async function warnOfUnreconciled(entries: readonly string[], ctx: ReceiverConte
   const message = unreconciledText(entries);
   const ready = findCondition(ctx.before.conditions ?? [], "Ready");
   if (ready?.message.endsWith(message) === true) return;
-  await record({ type: "Warning", reason: "NotReconciled", message, annotations: {} }, ctx);
+  await ctx.record({ type: "Warning", reason: "NotReconciled", message, annotations: {} });
 }
 
 function finished({ interval }: ReceiverSpec): EventToRecord {
@@ -94,9 +93,9 @@ async function conclude(
   ctx: ReceiverContext,
   result: FlowResult,
 ): Promise<FlowResult> {
-  const isChanged = await publish(status, ctx);
+  const isChanged = await ctx.conclude(status);
   const isNews = isChanged || !ctx.run.isRequested;
-  if (event !== undefined && isNews) await record(event, ctx);
+  if (event !== undefined && isNews) await ctx.record(event);
   return isChanged ? result : { ...result, isQuiet: true };
 }
 
@@ -109,11 +108,11 @@ async function fail(failure: Failure, ctx: ReceiverContext): Promise<FlowResult>
   const ready = findCondition(before.conditions ?? [], "Ready");
   const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
   const isStalled = retry === "never";
-  const status = isStalled ? stalled(before, failure, now(ctx)) : failed(before, failure, now(ctx));
-  const isChanged = await publish(status, ctx);
+  const status = isStalled ? stalled(before, failure, ctx.now()) : failed(before, failure, ctx.now());
+  const isChanged = await ctx.conclude(status);
   // A status that says the same of another generation, or of another request, is news too.
   if (!isShown || isChanged) {
-    await record({ type: "Warning", reason: isStalled ? reason : "Failed", message, annotations: {} }, ctx);
+    await ctx.record({ type: "Warning", reason: isStalled ? reason : "Failed", message, annotations: {} });
   }
   if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
@@ -138,7 +137,7 @@ async function finalize(ctx: ReceiverContext): Promise<FlowResult> {
     await writeFinalizers(live, withoutOurs, { home, manager }, run.signal);
     const { success, data: spec } = ReceiverSpec.safeParse(live["spec"]);
     // Flux's last run of one that was ready ends like any other.
-    if (success && isReady(before)) await record(finished(spec), ctx);
+    if (success && isReady(before)) await ctx.record(finished(spec));
   }
   return { outcome: "deleted", dueInMs: undefined };
 }

@@ -112,16 +112,7 @@ export const ownerFlowLayers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/receiver",
-    imports: [
-      "lib/core",
-      "lib/core/ports",
-      "lib/api",
-      "lib/api/kinds",
-      "lib/gate",
-      "lib/cel",
-      "lib/receiver",
-      "lib/flows",
-    ],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/cel", "lib/receiver", "lib/flows"],
     why: "The flow of Receiver.",
   },
   {
