@@ -26,7 +26,11 @@ interface Route {
   readonly lookup: LookupFunction;
 }
 
-function begin(request: HttpRequest, { auth, host, path, port, url }: RequestUrl, { agent, lookup }: Route): ClientRequest {
+function begin(
+  request: HttpRequest,
+  { auth, host, path, port, url }: RequestUrl,
+  { agent, lookup }: Route,
+): ClientRequest {
   const { method, proxy } = request;
   const forwarded = isForwarded(url, proxy);
   const headers = headersOf(request, forwarded ? forwardedHeaders(proxy) : undefined);
@@ -127,7 +131,9 @@ export async function* readBody(
 /** The whole body. Uses events, not `for await`: for a short answer the iterator costs more than the request. Throws as the port says. */
 export function wholeBody(
   { incoming, url }: Pick<Answered, "incoming" | "url">,
-  request: HttpRequest, bounds: Bounds): Promise<Uint8Array> {
+  request: HttpRequest,
+  bounds: Bounds,
+): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
