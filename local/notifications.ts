@@ -31,15 +31,16 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
   const lanes = new Map<string, Lane>();
   const running = new Set<Promise<void>>();
 
+  const isStopped = (): boolean => signal.aborted;
   const drain = async (key: string, lane: Lane): Promise<void> => {
-    while (lane.waiting.length > 0 && !signal.aborted) {
+    while (lane.waiting.length > 0 && !isStopped()) {
       const batch = lane.waiting;
       lane.waiting = [];
       lane.left = batch.length;
       // All of them were queued before the first read.
       const reads = sharedReads(deps.clock);
       for (const next of batch) {
-        if (signal.aborted) break;
+        if (isStopped()) break;
         lane.left -= 1;
         await deliverInTries(next, reads, deps, signal);
       }
