@@ -3,8 +3,10 @@ const ownHeaders: ReadonlySet<string> = new Set(["content-length", "host", "trai
 
 /** Headers as Go's client sends them: without its own, and values in UTF-8 and trimmed. Node takes each character for a byte. Pure. */
 export function goHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const names = Object.keys(headers);
+  const isSame = (name: string): boolean => !ownHeaders.has(name.toLowerCase()) && isSentAsIs.test(headers[name] ?? "");
+  if (names.every(isSame)) return headers;
   const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase()));
-  if (sent.length === Object.keys(headers).length && sent.every(([, value]) => isSentAsIs.test(value))) return headers;
   return Object.fromEntries(
     sent.map(([name, value]) => [
       name,
@@ -18,7 +20,8 @@ const isSentAsIs = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** The error of Go's client for headers that it does not send, without a value; undefined for valid headers. Pure. */
 export function goHeaderFault(headers: Readonly<Record<string, string>>): string | undefined {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? "";
     if (!/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name)) {
       return `net/http: invalid header field name ${JSON.stringify(name)}`;
     }

@@ -14,20 +14,30 @@ export type GoValue =
  */
 export function goJson(value: GoValue): string {
   // Once for the whole text: these characters stand in strings only.
-  return written(value).replaceAll(
+  const json = written(value);
+  if (!escaped.test(json)) return json;
+  return json.replaceAll(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
+const escaped = /[<>&\u2028\u2029]/;
+/** ASCII that is the same in JSON, as most texts are. */
+const isWrittenAsIs = /^[ !#-[\]-~]*$/;
+
+function quoted(text: string): string {
+  return isWrittenAsIs.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed());
+}
+
 function written(value: GoValue): string {
   if (value === null || typeof value === "boolean" || typeof value === "number") return JSON.stringify(value);
-  if (typeof value === "string") return JSON.stringify(value.toWellFormed());
+  if (typeof value === "string") return quoted(value);
   if (isList(value)) return `[${value.map(written).join(",")}]`;
   let fields = "";
   const add = (key: string, field: GoValue | undefined): void => {
     if (field === undefined) return;
-    fields += `${fields === "" ? "" : ","}${JSON.stringify(key.toWellFormed())}:${written(field)}`;
+    fields += `${fields === "" ? "" : ","}${quoted(key)}:${written(field)}`;
   };
   if (isMap(value)) for (const key of sortedByBytes([...value.keys()])) add(key, value.get(key));
   else for (const key of Object.keys(value)) add(key, value[key]);

@@ -7,10 +7,11 @@ import { type HttpRequest, type Outbound, type TlsTrust, trustElsewhere } from "
 import { dialer } from "./dial.ts";
 import { type Bounds, boundsOf } from "./exchange-bounds.ts";
 import { assertAllowed, guardedLookup, type Resolve } from "./guarded-lookup.ts";
-import { failed, targetOf } from "./http-failure.ts";
+import { failed } from "./http-failure.ts";
+import { keepConnections, type Retirable } from "./kept-connections.ts";
 import { Agent } from "./node-http.ts";
-import { retire } from "./retire-agent.ts";
-import { type Answered, readBody, sendOnce, wholeBody } from "./send-request.ts";
+import { requestUrl } from "./request-url.ts";
+import { type Answered, type Reading, readBody, sendOnce, wholeBody } from "./send-request.ts";
 import { tlsOptions } from "./tls.ts";
 
 const maxSockets = 32;
@@ -26,35 +27,42 @@ export interface HttpClientOptions {
 
 /** The ports to hosts that objects name, on Node's own clients, with kept connections of HTTP. `close` ends the idle ones. */
 export function httpClient({ network, resolve = lookup }: HttpClientOptions): Outbound & { close(): void } {
-  const connecting = { keepAlive: true, maxSockets };
-  const plain = new Agent(connecting);
-  const secure = new HttpsAgent({ ...connecting, ...tlsOptions({}) });
+  const keeping = { keepAlive: true, maxSockets };
+  const plain = keepConnections(new Agent(keeping), { maxSockets, isSecure: false });
+  const trustingBy = (trust: TlsTrust): HttpAgent & Retirable => {
+    const tls = tlsOptions(trust);
+    return keepConnections(new HttpsAgent({ ...keeping, ...tls }), { maxSockets, isSecure: true, connecting: tls });
+  };
+  const secure = trustingBy({});
   /** By trust; the one that was used last is the last. */
-  const trusting = new Map<string, HttpsAgent>();
+  const trusting = new Map<string, HttpAgent & Retirable>();
 
   const dial = dialer({ network, resolve });
 
-  const agentFor = (url: URL, trust: TlsTrust = {}): HttpAgent => {
+  const agentFor = (url: URL, trust: TlsTrust | undefined): HttpAgent => {
     if (url.protocol === "http:") return plain;
+    if (trust === undefined) return secure;
     const key = JSON.stringify(trust);
     if (key === "{}") return secure;
-    const agent = trusting.get(key) ?? new HttpsAgent({ ...connecting, ...tlsOptions(trust) });
+    const agent = trusting.get(key) ?? trustingBy(trust);
     trusting.delete(key);
     const [longestUnused] = trusting;
     if (trusting.size >= maxAgents && longestUnused !== undefined) {
       trusting.delete(longestUnused[0]);
-      retire(longestUnused[1]);
+      longestUnused[1].retire();
     }
     trusting.set(key, agent);
     return agent;
   };
 
   /** The answer after all redirects. */
-  const answerTo = async (request: HttpRequest, bounds: Bounds): Promise<Answered> => {
-    let url = new URL(request.url);
+  const answerTo = async (request: HttpRequest, reading: Reading, bounds: Bounds): Promise<Answered> => {
+    let to = requestUrl(request.url);
     let current = request;
     for (let redirects = 0; ; redirects++) {
-      const target = targetOf(current, url);
+      const { url } = to;
+      const { tokenServiceOf } = current;
+      const target = tokenServiceOf === undefined ? to.target : { ...to.target, tokenServiceOf };
       try {
         assertAllowed(target, network);
       } catch (error) {
@@ -70,20 +78,20 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
               tls: tlsOptions(tls ?? {}),
               signal: bounds.signal,
             });
-      const route = { agent, lookup: guardedLookup(target, network, resolve) };
-      const response = await sendOnce(current, url, route, bounds);
+      const route = { agent, lookup: guardedLookup(target, network, resolve), reading };
+      const response = await sendOnce(current, to, route, bounds);
       const { location } = response.headers;
       const followed = request.method === "GET" || request.method === "HEAD";
       if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
       // To its end, so that the connection is kept.
-      await wholeBody(response, request, bounds);
+      await (response.whole ?? wholeBody(response, request, bounds));
       if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
       if (next === undefined || !isFollowed(next, url)) {
         throw failed("redirect", request, url, "redirected to an address that is not followed");
       }
       if (next.host !== url.host) current = withoutCredentials(current);
-      url = next;
+      to = requestUrl(next.href);
     }
   };
 
@@ -92,13 +100,13 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
     async open(request, signal) {
       const bounds = boundsOf(request, signal);
       try {
-        const answered = await answerTo(request, bounds);
-        const { incoming, url, ...head } = answered;
+        const answered = await answerTo(request, "stream", bounds);
+        const { headers, incoming, status, url } = answered;
         const end = (): void => {
           bounds.release();
           incoming.destroy();
         };
-        return { ...head, url: url.href, body: readBody(answered, request, bounds), [Symbol.dispose]: end };
+        return { headers, status, url: url.href, body: readBody(answered, request, bounds), [Symbol.dispose]: end };
       } catch (error) {
         bounds.release();
         throw error;
@@ -107,9 +115,9 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
     async send(request, signal) {
       const bounds = boundsOf(request, signal);
       try {
-        const answered = await answerTo(request, bounds);
+        const answered = await answerTo(request, "whole", bounds);
         const { headers, status, url } = answered;
-        return { url: url.href, status, headers, body: await wholeBody(answered, request, bounds) };
+        return { url: url.href, status, headers, body: await (answered.whole ?? wholeBody(answered, request, bounds)) };
       } finally {
         bounds.release();
       }

@@ -4,7 +4,8 @@ import { DialError } from "../core/ports/dial.ts";
 import { HttpError, type HttpErrorReason, type HttpRequest } from "../core/ports/http.ts";
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
 import { connectFault } from "./connect-fault.ts";
-import { DestinationRefused, type Target } from "./guarded-lookup.ts";
+import { DestinationRefused } from "./guarded-lookup.ts";
+import { requestUrl } from "./request-url.ts";
 
 /** Why a request got no answer; `shown` is the certificate that the server has presented. */
 export function noAnswer(
@@ -20,7 +21,7 @@ export function noAnswer(
   }
   const hasTried =
     error instanceof Error && "syscall" in error && ["connect", "getaddrinfo"].includes(String(error.syscall));
-  const why = hasTried ? connectFault(error, targetOf(request, url)) : messageOf(error);
+  const why = hasTried ? connectFault(error, requestUrl(url.href).target) : messageOf(error);
   return failed(reasonOf(error, code), request, url, why, error);
 }
 
@@ -40,9 +41,4 @@ export function failed(
   cause?: unknown,
 ): HttpError {
   return new HttpError(reason, `${method} ${url.origin}${url.pathname}: ${why}`, { cause });
-}
-
-/** Where a request connects to. */
-export function targetOf({ tokenServiceOf }: HttpRequest, { hostname, port, protocol }: URL): Target {
-  return { host: hostname, port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port), tokenServiceOf };
 }

@@ -1,18 +1,23 @@
-import type { ClientRequest, Agent as HttpAgent, IncomingMessage, RequestOptions } from "node:http";
-import { request as requestHttps } from "node:https";
+import type { ClientRequest, Agent as HttpAgent, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { messageOf } from "../core/failure.ts";
 import { HttpError, type HttpRequest, type HttpResponse } from "../core/ports/http.ts";
 import type { Bounds } from "./exchange-bounds.ts";
 import { failed, noAnswer } from "./http-failure.ts";
-import { request as requestHttp } from "./node-http.ts";
+import { request as start } from "./node-http.ts";
+import type { RequestUrl } from "./request-url.ts";
 import { forwardedHeaders, isForwarded } from "./proxy-address.ts";
 import { shownCertificate } from "./tls.ts";
 
-/** An answer whose body was not read yet. */
+/** How the body of an answer is read: whole, or as it arrives. */
+export type Reading = "stream" | "whole";
+
+/** An answer whose head has arrived. */
 export interface Answered extends Pick<HttpResponse, "headers" | "status"> {
   readonly url: URL;
   readonly incoming: IncomingMessage;
+  /** Undefined if it is read as it arrives. */
+  readonly whole: Promise<Uint8Array> | undefined;
 }
 
 /** The agent and the lookup for connections to one host. */
@@ -21,15 +26,20 @@ interface Route {
   readonly lookup: LookupFunction;
 }
 
-function begin(request: HttpRequest, url: URL, route: Route): ClientRequest {
-  const start = url.protocol === "http:" ? requestHttp : requestHttps;
-  const { method, headers, body, proxy } = request;
-  const length = body === undefined ? {} : { "content-length": body.length };
-  const options = { ...placeOf(url), method, headers: { ...headers, ...length }, ...route };
+function begin(
+  request: HttpRequest,
+  { auth, host, path, port, url }: RequestUrl,
+  { agent, lookup }: Route,
+): ClientRequest {
+  const { method, proxy } = request;
+  const forwarded = isForwarded(url, proxy);
+  const headers = headersOf(request, forwarded ? forwardedHeaders(proxy) : undefined);
+  const { protocol } = url;
   try {
-    return isForwarded(url, proxy)
-      ? start({ ...options, path: url.href, headers: { ...options.headers, ...forwardedHeaders(proxy) } })
-      : start(options);
+    // One shape for all requests, without what is not needed: Node copies it several times.
+    return auth === undefined
+      ? start({ protocol, host, port, path: forwarded ? url.href : path, method, headers, agent, lookup })
+      : start({ protocol, host, port, path: forwarded ? url.href : path, method, headers, agent, lookup, auth });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ERR_INVALID_CHAR")) throw error;
     // Node's text names the header and not its value.
@@ -37,17 +47,10 @@ function begin(request: HttpRequest, url: URL, route: Route): ClientRequest {
   }
 }
 
-/** Not the URL itself: Node makes an object without a shape of it, which costs as much as the rest of the request. */
-function placeOf({ hostname, password, pathname, port, protocol, search, username }: URL): RequestOptions {
-  return {
-    protocol,
-    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
-    port,
-    path: `${pathname}${search}`,
-    ...(username === "" && password === ""
-      ? {}
-      : { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),
-  };
+function headersOf({ body, headers }: HttpRequest, more: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {
+  const sent: OutgoingHttpHeaders = { ...headers };
+  if (body !== undefined) sent["content-length"] = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  return more === undefined ? sent : { ...sent, ...more };
 }
 
 /**
@@ -57,33 +60,53 @@ function placeOf({ hostname, password, pathname, port, protocol, search, usernam
  */
 export async function sendOnce(
   request: HttpRequest,
-  url: URL,
-  route: Route,
+  to: RequestUrl,
+  route: Route & { readonly reading: Reading },
   bounds: Bounds,
   isRetry = false,
 ): Promise<Answered> {
   const { method, body } = request;
-  const outgoing = begin(request, url, route);
+  const { url } = to;
+  const outgoing = begin(request, to, route);
   bounds.end(outgoing);
   const shown = shownCertificate(outgoing);
-  let incoming: IncomingMessage;
   try {
-    // Listens before the bytes are sent, since a connection may fail at once.
-    const answered = responseTo(outgoing);
-    outgoing.end(body);
-    incoming = await answered;
+    return await new Promise<Answered>((resolve, reject) => {
+      outgoing.once("response", (incoming: IncomingMessage) => {
+        // At once: what has arrived before somebody listens takes a longer way.
+        const whole = route.reading === "whole" ? wholeBody({ incoming, url }, request, bounds) : undefined;
+        resolve({ status: incoming.statusCode ?? 0, headers: headersIn(incoming), url, incoming, whole });
+      });
+      // Stays after the response too: an error without a listener would end the process.
+      outgoing.on("error", reject);
+      endWith(outgoing, body);
+    });
   } catch (error) {
     bounds.throwIfEnded(error);
     // The server has closed the kept connection: a request that may be repeated is sent once more, on a new one.
     const changes = (method === "POST" || method === "PATCH") && request.isSafe !== true;
-    if (outgoing.reusedSocket && !isRetry && !changes) return sendOnce(request, url, route, bounds, true);
+    if (outgoing.reusedSocket && !isRetry && !changes) return sendOnce(request, to, route, bounds, true);
     throw noAnswer(error, request, url, shown());
   }
-  const answerHeaders: Record<string, string> = {};
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) answerHeaders[name] = typeof value === "string" ? value : value.join(", ");
+}
+
+/**
+ * Sends the body. Node writes head and body at once where both are text, in one encoding: in UTF-8 it would change a header that is not ASCII,
+ * so only a body of ASCII is sent as text.
+ */
+function endWith(outgoing: ClientRequest, body: HttpRequest["body"]): void {
+  if (typeof body !== "string") outgoing.end(body);
+  else if (Buffer.byteLength(body) === body.length) outgoing.end(body, "latin1");
+  else outgoing.end(Buffer.from(body));
+}
+
+function headersIn({ headers }: IncomingMessage): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value !== undefined) texts[name] = typeof value === "string" ? value : value.join(", ");
   }
-  return { status: incoming.statusCode ?? 0, headers: answerHeaders, url, incoming };
+  return texts;
 }
 
 /** The body as it arrives. Throws as the port says. */
@@ -106,7 +129,11 @@ export async function* readBody(
 }
 
 /** The whole body. Uses events, not `for await`: for a short answer the iterator costs more than the request. Throws as the port says. */
-export function wholeBody({ incoming, url }: Answered, request: HttpRequest, bounds: Bounds): Promise<Uint8Array> {
+export function wholeBody(
+  { incoming, url }: Pick<Answered, "incoming" | "url">,
+  request: HttpRequest,
+  bounds: Bounds,
+): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -140,12 +167,4 @@ function brokenOff(error: unknown, request: HttpRequest, url: URL, bounds: Bound
   bounds.throwIfEnded(error);
   if (error instanceof HttpError) return error;
   return failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
-}
-
-function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    outgoing.once("response", resolve);
-    // Stays after the response too: an error without a listener would end the process.
-    outgoing.on("error", reject);
-  });
 }

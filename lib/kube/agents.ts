@@ -9,6 +9,7 @@ import type { Proxy } from "../core/ports/dial.ts";
 import { Secret } from "../core/secret.ts";
 import { dialer } from "../http/dial.ts";
 import { guardedLookup } from "../http/guarded-lookup.ts";
+import { keepConnections, type Retirable } from "../http/kept-connections.ts";
 import { Agent } from "../http/node-http.ts";
 import { retire } from "../http/retire-agent.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
@@ -30,32 +31,36 @@ export interface Agents {
  * @param network judges each address, that of a proxy too, before a connection is made; absent for the installation's own clusters
  */
 export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: NetworkPolicy): Agents {
-  const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
+  const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent & Retirable => {
     const target = placeOf(server);
-    const options = {
-      keepAlive,
+    const isSecure = server.protocol === "https:";
+    const trust = isSecure
+      ? {
+          rejectUnauthorized: !tls.insecure,
+          ...(tls.ca === undefined ? {} : { ca: network === undefined ? tls.ca : trusted(tls.ca) }),
+          ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+          ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
+        }
+      : undefined;
+    const connecting = {
       ...(network === undefined ? {} : { lookup: guardedLookup(target, network, lookup) }),
-      ...(keepAlive ? { maxSockets } : {}),
+      ...trust,
     };
-    const tunnel = proxy === undefined ? undefined : { target, proxy, network: network ?? homeNetwork };
-    if (server.protocol !== "https:") return throughProxy(new Agent(options), tunnel);
-    const trust = {
-      rejectUnauthorized: !tls.insecure,
-      ...(tls.ca === undefined ? {} : { ca: network === undefined ? tls.ca : trusted(tls.ca) }),
-      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-      ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
-    };
-    return throughProxy(new HttpsAgent({ ...options, ...trust }), tunnel, trust);
+    const options = { ...connecting, keepAlive, ...(keepAlive ? { maxSockets } : {}) };
+    const agent = isSecure ? new HttpsAgent(options) : new Agent(options);
+    if (proxy === undefined && keepAlive) return keepConnections(agent, { maxSockets, isSecure, connecting });
+    const tunnel = proxy && { target, proxy, network: network ?? homeNetwork };
+    return Object.assign(throughProxy(agent, tunnel, trust), { retire: () => retire(agent) });
   };
   let certificate: ClientCertificate | undefined;
-  let kept: HttpAgent | undefined;
+  let kept: (HttpAgent & Retirable) | undefined;
   let single: HttpAgent | undefined;
   return {
     of(wanted: ClientCertificate | undefined, stream: boolean): HttpAgent {
       if (wanted !== certificate) {
         // The certificate was renewed: running requests keep their connections, new requests open new ones.
         certificate = wanted;
-        if (kept !== undefined) retire(kept);
+        kept?.retire();
         kept = undefined;
         single = undefined;
       }
@@ -67,7 +72,7 @@ export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: Networ
       single?.destroy();
     },
     retire(): void {
-      if (kept !== undefined) retire(kept);
+      kept?.retire();
     },
   };
 }

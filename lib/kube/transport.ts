@@ -1,12 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { request as requestHttps } from "node:https";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import { DialError } from "../core/ports/dial.ts";
 import { assertAllowed, DestinationRefused } from "../http/guarded-lookup.ts";
-import { request as requestHttp } from "../http/node-http.ts";
+import { request as start } from "../http/node-http.ts";
 import { agentsOf, placeOf } from "./agents.ts";
 import { type AnswerBudget, AnswerTooLong, type Held } from "./answer-limits.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
@@ -49,6 +48,14 @@ class StaleConnection extends Error {
   override readonly name = "StaleConnection";
 }
 
+/** What becomes of an answer whose head has arrived. */
+interface Use<Read> {
+  readonly stream: boolean;
+  readonly read: (response: IncomingMessage) => Read | Promise<Read>;
+}
+
+const asStream: Use<IncomingMessage> = { stream: true, read: (response) => response };
+
 /**
  * HTTP to one API server, on kept connections.
  *
@@ -58,23 +65,32 @@ class StaleConnection extends Error {
 export function transport(config: ClusterConfig, budget: AnswerBudget, network?: NetworkPolicy): Transport {
   const { answer, arriving } = budget;
   const agents = agentsOf(config, network);
+  const whole: Use<Answer> = {
+    stream: false,
+    async read(response) {
+      const { headers, rawHeaders, statusCode = 0 } = response;
+      return { status: statusCode, headers, rawHeaders, text: await readText(response, answer, arriving) };
+    },
+  };
+  const { server } = config;
+  const base = server.pathname.replace(/\/$/, "");
+  const place = placeOf(server);
 
-  const attempt = async (exchange: Exchange, stream: boolean, signal: AbortSignal): Promise<IncomingMessage> => {
-    const { server } = config;
-    const isSecure = server.protocol === "https:";
-    const base = server.pathname.replace(/\/$/, "");
-    const place = placeOf(server);
+  const attempt = async <Read>(exchange: Exchange, use: Use<Read>, signal: AbortSignal): Promise<Read> => {
     // An address needs no lookup, and a kept connection none either.
     if (network !== undefined) assertAllowed(place, network);
-    const request = (isSecure ? requestHttps : requestHttp)({
-      ...place,
+    const request = start({
+      protocol: server.protocol,
+      host: place.host,
+      port: place.port,
       method: exchange.method,
       path: `${base}${exchange.path}`,
       headers: headersOf(exchange),
-      agent: agents.of(exchange.certificate, stream),
+      agent: agents.of(exchange.certificate, use.stream),
     });
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    request.on("response", resolve);
+    const { promise, resolve, reject } = Promise.withResolvers<Read>();
+    // At once: what has arrived before somebody listens takes a longer way.
+    request.on("response", (response) => resolve(use.read(response)));
     request.on("error", (error) => {
       reject(request.reusedSocket && isReset(error) ? new StaleConnection("closed", { cause: error }) : error);
     });
@@ -91,12 +107,12 @@ export function transport(config: ClusterConfig, budget: AnswerBudget, network?:
     return await promise;
   };
 
-  const begin = async (exchange: Exchange, stream: boolean, signal: AbortSignal): Promise<IncomingMessage> => {
+  const begin = async <Read>(exchange: Exchange, use: Use<Read>, signal: AbortSignal): Promise<Read> => {
     try {
-      return await attempt(exchange, stream, signal);
+      return await attempt(exchange, use, signal);
     } catch (error) {
       if (!(error instanceof StaleConnection) || !exchange.repeatable) throw error;
-      return await attempt(exchange, stream, signal);
+      return await attempt(exchange, use, signal);
     }
   };
 
@@ -117,16 +133,7 @@ export function transport(config: ClusterConfig, budget: AnswerBudget, network?:
   };
 
   return {
-    send: (exchange, signal) =>
-      explained(exchange, signal, async (limit) => {
-        const response = await begin(exchange, false, limit);
-        return {
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          rawHeaders: response.rawHeaders,
-          text: await readText(response, answer, arriving),
-        };
-      }),
+    send: (exchange, signal) => explained(exchange, signal, (limit) => begin(exchange, whole, limit)),
     async open(exchange, signal) {
       // The time limit is only for the head, so the body depends on a controller that outlives the limit.
       const stop = new AbortController();
@@ -144,7 +151,7 @@ export function transport(config: ClusterConfig, budget: AnswerBudget, network?:
           };
           limit.addEventListener("abort", giveUp, { once: true });
           try {
-            return await begin(exchange, true, stop.signal);
+            return await begin(exchange, asStream, stop.signal);
           } finally {
             limit.removeEventListener("abort", giveUp);
           }

@@ -1,6 +1,5 @@
 import { NotificationProviderSpec } from "../api/notification-provider.ts";
 import { parseLive } from "../api/parse-live.ts";
-import { orAborted } from "../core/concurrency.ts";
 import { maxTimerMs, parseDuration } from "../core/duration.ts";
 import { messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
@@ -98,18 +97,24 @@ export async function postInTime(
   signal.throwIfAborted();
   // Not `AbortSignal.any`, which costs more than the event's JSON. It also ends the timer.
   const limit = new AbortController();
+  const { promise: ended, reject } = Promise.withResolvers<never>();
   let late: Error | undefined;
-  const onAbort = (): void => limit.abort(signal.reason);
+  const end = (reason: unknown): void => {
+    limit.abort(reason);
+    // A Provider may ignore its signal.
+    reject(reason);
+  };
+  const onAbort = (): void => end(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const timer = clock.sleep(timeoutMs, limit.signal).then(
     () => {
       late = new Error(`context deadline exceeded${whyLate(timeoutMs)}`);
-      limit.abort(late);
+      end(late);
     },
     () => undefined,
   );
   try {
-    await orAborted(provider.post(event, limit.signal), limit.signal);
+    await Promise.race([provider.post(event, limit.signal), ended]);
   } catch (error) {
     signal.throwIfAborted();
     throw late ?? error;

@@ -18,6 +18,9 @@ export function mergeMetadata(
   event: NotificationEvent,
   { eventMetadata = {}, summary = "" }: Pick<AlertSpec, "eventMetadata" | "summary">,
 ): MergedEvent {
+  if (event.metadata === undefined && summary === "" && Object.keys(eventMetadata).length === 0) {
+    return { event, conflicts: {} };
+  }
   const { metadata = {}, ...rest } = event;
   const sources: readonly (readonly [name: string, entries: readonly (readonly [string, string])[]])[] = [
     ["involved object annotations", withoutPrefix(metadata, userPrefix)],

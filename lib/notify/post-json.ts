@@ -49,7 +49,11 @@ const maxWaitMs = 30_000;
  */
 export async function postMessage(message: Message, parts: SendingParts, signal: AbortSignal): Promise<void> {
   const answer = await inWords("failed to execute request", signal, () => sendMessage(message, parts, signal));
-  await inWords("request failed", signal, () => (message.check ?? assertAccepted)(answer));
+  try {
+    (message.check ?? assertAccepted)(answer);
+  } catch (error) {
+    throw inOtherWords("request failed", error, signal);
+  }
 }
 
 /** {@link postMessage}, with the text that most types put before a failure. */
@@ -66,9 +70,13 @@ export async function inWords<Result>(
   try {
     return await act();
   } catch (error) {
-    if (signal.aborted && error === signal.reason) throw error;
-    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
+    throw inOtherWords(words, error, signal);
   }
+}
+
+function inOtherWords(words: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted && error === signal.reason) return error;
+  return new Error(`${words}: ${messageOf(error)}`, { cause: error });
 }
 
 /** Throws unless the status is any 2xx. */
@@ -172,7 +180,7 @@ function requestOf(
     method,
     url,
     headers: goHeaders({ "content-type": "application/json", "user-agent": "sluice", ...lowerCased(headers) }),
-    body: typeof body === "string" ? Buffer.from(body) : body,
+    body,
     timeoutMs,
     maxBytes: maxAnswerBytes,
     proxy,
@@ -180,14 +188,17 @@ function requestOf(
   };
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (Object.keys(headers).every((name) => name === name.toLowerCase())) return headers;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Throws what Go's client says of a request that cannot be sent. */
 function assertSendable({ url, headers }: Sent): void {
-  const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/i.exec(url) ?? [];
-  if (!/^https?$/i.test(scheme)) throw new HttpError("refused", `unsupported protocol scheme "${scheme}"`);
+  if (!/^https?:/i.test(url)) {
+    const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/i.exec(url) ?? [];
+    throw new HttpError("refused", `unsupported protocol scheme "${scheme}"`);
+  }
   if (!URL.canParse(url)) throw new HttpError("refused", "http: no Host in request URL");
   const fault = goHeaderFault(headers);
   if (fault !== undefined) throw new HttpError("refused", fault);

@@ -214,7 +214,7 @@ export const notifyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a Provider has no timeout",
-        find: "await orAborted(provider.post(event, limit.signal), limit.signal);",
+        find: "await Promise.race([provider.post(event, limit.signal), ended]);",
         replace: "await provider.post(event, signal);",
       },
     ],

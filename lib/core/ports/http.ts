@@ -27,7 +27,7 @@ export interface HttpRequest {
   readonly method: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST" | "PUT";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
+  readonly body?: string | Uint8Array;
   /** For the whole exchange, redirects included. */
   readonly timeoutMs: number;
   /** The longest body that is read. A longer one is an {@link HttpError} `too-large`. */

@@ -50,7 +50,7 @@ test("an answer that is destroyed after its last byte and before its end was rea
   incoming.push("all of it");
   incoming.complete = true;
   const bounds = boundsOf(request, new AbortController().signal);
-  const body = wholeBody({ incoming, url: new URL(request.url), status: 200, headers: {} }, request, bounds);
+  const body = wholeBody({ incoming, url: new URL(request.url) }, request, bounds);
   incoming.destroy();
   await expect(body).rejects.toThrow("the answer broke off: aborted");
   bounds.release();

@@ -47,8 +47,8 @@ function attributes(bytes: Buffer, number: number): Readonly<Record<string, stri
 }
 
 /** The body of a request for a trace, in the words of the recordings. */
-export function traceOf(body: Uint8Array | undefined) {
-  const resourceSpans = only(Buffer.from(body ?? []), 1);
+export function traceOf(body: string | Uint8Array = "") {
+  const resourceSpans = only(typeof body === "string" ? Buffer.from(body) : Buffer.from(body), 1);
   const scopeSpans = only(resourceSpans, 2);
   const span = only(scopeSpans, 2);
   const status = only(span, 15);
