@@ -8,9 +8,9 @@ import { dialer } from "./dial.ts";
 import { type Bounds, boundsOf } from "./exchange-bounds.ts";
 import { assertAllowed, guardedLookup, type Resolve } from "./guarded-lookup.ts";
 import { failed } from "./http-failure.ts";
-import { keepConnections, type Retirable } from "./kept-connections.ts";
 import { Agent } from "./node-http.ts";
 import { requestUrl } from "./request-url.ts";
+import { retire } from "./retire-agent.ts";
 import { type Answered, type Reading, readBody, sendOnce, wholeBody } from "./send-request.ts";
 import { tlsOptions } from "./tls.ts";
 
@@ -27,15 +27,11 @@ export interface HttpClientOptions {
 
 /** The ports to hosts that objects name, on Node's own clients, with kept connections of HTTP. `close` ends the idle ones. */
 export function httpClient({ network, resolve = lookup }: HttpClientOptions): Outbound & { close(): void } {
-  const keeping = { keepAlive: true, maxSockets };
-  const plain = keepConnections(new Agent(keeping), { maxSockets, isSecure: false });
-  const trustingBy = (trust: TlsTrust): HttpAgent & Retirable => {
-    const tls = tlsOptions(trust);
-    return keepConnections(new HttpsAgent({ ...keeping, ...tls }), { maxSockets, isSecure: true, connecting: tls });
-  };
-  const secure = trustingBy({});
+  const connecting = { keepAlive: true, maxSockets };
+  const plain = new Agent(connecting);
+  const secure = new HttpsAgent({ ...connecting, ...tlsOptions({}) });
   /** By trust; the one that was used last is the last. */
-  const trusting = new Map<string, HttpAgent & Retirable>();
+  const trusting = new Map<string, HttpsAgent>();
 
   const dial = dialer({ network, resolve });
 
@@ -44,12 +40,12 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
     if (trust === undefined) return secure;
     const key = JSON.stringify(trust);
     if (key === "{}") return secure;
-    const agent = trusting.get(key) ?? trustingBy(trust);
+    const agent = trusting.get(key) ?? new HttpsAgent({ ...connecting, ...tlsOptions(trust) });
     trusting.delete(key);
     const [longestUnused] = trusting;
     if (trusting.size >= maxAgents && longestUnused !== undefined) {
       trusting.delete(longestUnused[0]);
-      longestUnused[1].retire();
+      retire(longestUnused[1]);
     }
     trusting.set(key, agent);
     return agent;

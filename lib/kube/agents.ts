@@ -9,7 +9,6 @@ import type { Proxy } from "../core/ports/dial.ts";
 import { Secret } from "../core/secret.ts";
 import { dialer } from "../http/dial.ts";
 import { guardedLookup } from "../http/guarded-lookup.ts";
-import { keepConnections, type Retirable } from "../http/kept-connections.ts";
 import { Agent } from "../http/node-http.ts";
 import { retire } from "../http/retire-agent.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
@@ -31,36 +30,32 @@ export interface Agents {
  * @param network judges each address, that of a proxy too, before a connection is made; absent for the installation's own clusters
  */
 export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: NetworkPolicy): Agents {
-  const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent & Retirable => {
+  const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
     const target = placeOf(server);
-    const isSecure = server.protocol === "https:";
-    const trust = isSecure
-      ? {
-          rejectUnauthorized: !tls.insecure,
-          ...(tls.ca === undefined ? {} : { ca: network === undefined ? tls.ca : trusted(tls.ca) }),
-          ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-          ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
-        }
-      : undefined;
-    const connecting = {
+    const options = {
+      keepAlive,
       ...(network === undefined ? {} : { lookup: guardedLookup(target, network, lookup) }),
-      ...trust,
+      ...(keepAlive ? { maxSockets } : {}),
     };
-    const options = { ...connecting, keepAlive, ...(keepAlive ? { maxSockets } : {}) };
-    const agent = isSecure ? new HttpsAgent(options) : new Agent(options);
-    if (proxy === undefined && keepAlive) return keepConnections(agent, { maxSockets, isSecure, connecting });
-    const tunnel = proxy && { target, proxy, network: network ?? homeNetwork };
-    return Object.assign(throughProxy(agent, tunnel, trust), { retire: () => retire(agent) });
+    const tunnel = proxy === undefined ? undefined : { target, proxy, network: network ?? homeNetwork };
+    if (server.protocol !== "https:") return throughProxy(new Agent(options), tunnel);
+    const trust = {
+      rejectUnauthorized: !tls.insecure,
+      ...(tls.ca === undefined ? {} : { ca: network === undefined ? tls.ca : trusted(tls.ca) }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
+    };
+    return throughProxy(new HttpsAgent({ ...options, ...trust }), tunnel, trust);
   };
   let certificate: ClientCertificate | undefined;
-  let kept: (HttpAgent & Retirable) | undefined;
+  let kept: HttpAgent | undefined;
   let single: HttpAgent | undefined;
   return {
     of(wanted: ClientCertificate | undefined, stream: boolean): HttpAgent {
       if (wanted !== certificate) {
         // The certificate was renewed: running requests keep their connections, new requests open new ones.
         certificate = wanted;
-        kept?.retire();
+        if (kept !== undefined) retire(kept);
         kept = undefined;
         single = undefined;
       }
@@ -72,7 +67,7 @@ export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: Networ
       single?.destroy();
     },
     retire(): void {
-      kept?.retire();
+      if (kept !== undefined) retire(kept);
     },
   };
 }

@@ -48,7 +48,7 @@ export const networkFaults: readonly FileFaults[] = [
       },
       {
         what: "connections in use are cut off to make room",
-        find: "longestUnused[1].retire();",
+        find: "retire(longestUnused[1]);",
         replace: "longestUnused[1].destroy();",
       },
       {
@@ -260,60 +260,8 @@ export const networkFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/http/kept-connections.ts",
-    tests: ["test/unit/http/idle-connections.test.ts"],
-    faults: [
-      {
-        what: "a connection serves one request",
-        find: "        idle.push(socket);\n",
-        replace: "        socket.destroy();\n",
-      },
-      {
-        what: "one host gets as many connections as there are requests",
-        find: "} else if (open.size < rules.maxSockets) {",
-        replace: "} else if (open.size < Infinity) {",
-      },
-      {
-        what: "who waits for a connection is forgotten when it breaks",
-        find: "if (next !== undefined) begin(next);\n        else if (open.size === 0) left();",
-        replace: "if (next === undefined && open.size === 0) left();",
-        named: "gets a new connection when another one breaks",
-      },
-      {
-        what: "bytes that arrive between two requests leave the connection open",
-        find: '      .on("data", endIdle)\n',
-        replace: "",
-        named: "no request has asked for",
-      },
-      {
-        what: "an idle connection that breaks ends the process",
-        find: '      .on("error", () => undefined)\n',
-        replace: "",
-        named: "breaks while it is idle",
-      },
-      {
-        what: "an idle connection is kept for longer than its server keeps it",
-        find: "      if (isKept) socket.setTimeout(keptMs);\n",
-        replace: "",
-        named: "a second before its server",
-      },
-      {
-        what: "a connection that its server closes soon is kept",
-        find: "      isKept = keptMs > 0;\n      if (isKept) socket",
-        replace: "      if (keptMs > 0) socket",
-        named: "keeps for a second",
-      },
-      {
-        what: "an idle connection keeps the process running",
-        find: "        socket.unref();\n",
-        replace: "",
-        named: "keep the process running",
-      },
-    ],
-  },
-  {
     file: "lib/http/send-request.ts",
-    tests: ["test/unit/http/idle-connections.test.ts"],
+    tests: ["test/unit/http/text-body.test.ts"],
     faults: [
       {
         what: "a body of text changes the headers beside it",
