@@ -37,7 +37,7 @@ function cdk(...args: readonly string[]) {
 }
 
 function cdkIn(cwd: string, ...args: readonly string[]) {
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, AWS_EC2_METADATA_DISABLED: "true", NODE_COMPILE_CACHE: join(folder, "compile-cache") };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, AWS_EC2_METADATA_DISABLED: "true" };
   return spawnSync(process.execPath, [join(folder, "cli/cdk.js"), ...args], { cwd, env, encoding: "utf8" });
 }
 

@@ -362,16 +362,15 @@ function isGoing(object: LiveObject | undefined): boolean {
 /** As before anything was installed. */
 export async function clear(cluster: Cluster): Promise<void> {
   await removeOwner(cluster, signal);
-  const installed = await definitionsIn(cluster);
-  const refs = [webhookRef, ...rights.map(refOfManifest), ...installed];
-  await Promise.all(refs.map((ref) => cluster.delete(ref, { propagation: "Background" }, signal)));
+  for (const ref of [webhookRef, ...rights.map(refOfManifest), ...(await definitionsIn(cluster))]) {
+    await cluster.delete(ref, { propagation: "Background" }, signal);
+  }
   const areGone = async () => {
-    const left = await definitionsIn(cluster);
-    for (const ref of left) {
-      const found = await cluster.get(ref, signal);
-      if (found !== undefined) await touch(cluster, ref, found);
-    }
-    if (left.length > 0) throw new Error(`${left.map(({ name }) => name).join(", ")} are still there`);
+    const [ref] = await definitionsIn(cluster);
+    if (ref === undefined) return;
+    const found = await cluster.get(ref, signal);
+    if (found !== undefined) await touch(cluster, ref, found);
+    throw new Error(`${ref.name} is still there`);
   };
   await vi.waitFor(areGone, { timeout: deadlineMs, interval: 250 });
 }
