@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { admissionPath } from "../lib/admission/admission-path.ts";
+import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { definedKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { parseClusterArn } from "../lib/aws/eks/cluster-arn.ts";
 import { someOf } from "../lib/core/cut-text.ts";
 import { parseLabelSelector } from "../lib/core/label-selector.ts";
@@ -56,6 +58,8 @@ export interface DefinitionsDeps {
   readonly readStored: (arn: string, signal: AbortSignal) => Promise<Secret>;
   /** The version that is installed; our own outside tests. */
   readonly version?: string;
+  /** The kinds whose definitions are installed and removed; all of Sluice's by default. */
+  readonly kinds?: readonly KindDeclaration[];
 }
 
 /**
@@ -79,7 +83,7 @@ export function definitionsHandler(deps: DefinitionsDeps): HandleResource {
 async function install(
   { oldProperties, resource, type }: ResourceRequest,
   { admission, cluster: id, installation, role }: Properties,
-  { clock, log, open, readStored, version = ownVersion }: DefinitionsDeps,
+  { clock, kinds = definedKinds, log, open, readStored, version = ownVersion }: DefinitionsDeps,
   signal: AbortSignal,
 ): Promise<ResourceDone> {
   await using opened = await open(parseClusterArn(id), role, signal);
@@ -88,7 +92,7 @@ async function install(
   return await explained(id, description, async () => {
     await admitted(cluster, clock, signal);
     await assertOwn(cluster, { cluster: id, installation }, signal);
-    const newer = await newerDefinitions(cluster, { version }, signal);
+    const newer = await newerDefinitions(cluster, { kinds, version }, signal);
     const goesBack = type === "Update" && isNewer(String(oldProperties["version"]), version);
     const [first] = newer;
     if (first !== undefined && !(goesBack && newer.every(({ isReadable }) => isReadable))) {
@@ -100,7 +104,7 @@ async function install(
       // A rollback would fail otherwise, and leave a stack that can go neither way.
       notices.push(`${someOf(newer.map(({ name }) => name))} stay as ${first.by} installed them`);
     }
-    await installCrds(cluster, { clock, log, version }, signal);
+    await installCrds(cluster, { clock, kinds, log, version }, signal);
     await installRights(cluster, { resource, version }, signal);
     if (admission === undefined) await removeWebhook(cluster, resource, signal);
     else {
@@ -116,7 +120,7 @@ async function install(
 async function remove(
   { resource }: ResourceRequest,
   { cluster: id, installation, onDelete, role }: Properties,
-  { log, open }: DefinitionsDeps,
+  { kinds = definedKinds, log, open }: DefinitionsDeps,
   signal: AbortSignal,
 ): Promise<ResourceDone> {
   const done = { physicalId: id };
@@ -140,14 +144,14 @@ async function remove(
     }
     // First: the API server has nothing to call any longer.
     await removeWebhook(cluster, resource, signal);
-    const objects = await managedObjects(cluster, signal);
+    const objects = await managedObjects(cluster, kinds, signal);
     if (onDelete === "removeDefinitions") {
       if (objects.length > 0) {
         throw new Error(
           `the definitions in cluster ${id} are not removed, since ${someOf(objects)} would go with them. Delete these objects first while Sluice runs, or set onDelete to keep`,
         );
       }
-      await removeCrds(cluster, signal);
+      await removeCrds(cluster, kinds, signal);
     } else if (objects.length > 0) {
       log.warn("objects stay, and nothing looks after them: sluice uninstall removes their finalizers", {
         cluster: id,

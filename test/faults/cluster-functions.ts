@@ -65,6 +65,18 @@ export const clusterFunctionFaults: readonly FileFaults[] = [
     tests: ["test/e2e/definitions/embedded.test.ts"],
     faults: [
       {
+        what: "only one kind is installed",
+        find: "kinds = definedKinds, log, open, readStored",
+        replace: "kinds = definedKinds.slice(0, 1), log, open, readStored",
+        named: "are installed, and a second time",
+      },
+      {
+        what: "only one kind is removed",
+        find: "{ kinds = definedKinds, log, open }",
+        replace: '{ kinds = definedKinds.filter(({ kind }) => kind === "Kustomization"), log, open }',
+        named: "definitions are removed only on request",
+      },
+      {
         what: "an uninstalled cluster keeps an owner that came back",
         find: "      await letGo({ id: installation }, cluster, signal);\n      log.info",
         replace: "      log.info",

@@ -49,6 +49,7 @@ import { kustomizationFaults } from "./kustomization.ts";
 import { layerFaults } from "./layers.ts";
 import { leftToOthersFaults } from "./left-to-others.ts";
 import { localFaults } from "./local.ts";
+import { longFirstFaults } from "./long-first.ts";
 import { manifestStatementFaults } from "./manifest-statements.ts";
 import { manifestsFaults } from "./manifests.ts";
 import { networkFaults } from "./network.ts";
@@ -100,6 +101,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...kubeFaults,
   ...embeddedKubernetesFaults,
   ...localFaults,
+  ...longFirstFaults,
   ...commitMessageFaults,
   ...decryptionFaults,
   ...manifestsFaults,

@@ -103,14 +103,18 @@ async function baselineProblems(faults: readonly Fault[], { folder }: Checkout):
   ];
 }
 
-/** Faults that do not compile: their tests would fail for that alone. As many at once as there are files. */
+/**
+ * Faults that do not compile: their tests would fail for that alone. As many at once as there are files. Only the first round checks
+ * every file: each later one checks what it has changed, and the files that depend on that.
+ */
 function uncompiled(faults: readonly Fault[], { folder }: Checkout): readonly string[] {
   const problems: string[] = [];
+  const compile = ["-p", ".", "--incremental", "--tsBuildInfoFile", ".cache/faults.tsbuildinfo"];
   for (let left = faults.filter(({ file }) => file.endsWith(".ts")); left.length > 0; ) {
     const round = left.filter((fault, index) => left.findIndex(({ file }) => file === fault.file) === index);
     left = left.filter((fault) => !round.includes(fault));
     const restore = round.map((fault) => plant(fault, folder));
-    const { stdout } = spawnSync(join(folder, "node_modules/.bin/tsc"), ["-p", "."], { cwd: folder, encoding: "utf8" });
+    const { stdout } = spawnSync(join(folder, "node_modules/.bin/tsc"), compile, { cwd: folder, encoding: "utf8" });
     for (const undo of restore) undo();
     // What a mistake leaves unused is no reason to notice it.
     const errors = stdout.split("\n").filter((line) => /error TS(?!6133|6192|6196|6198)/.test(line));

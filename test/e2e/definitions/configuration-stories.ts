@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ConfigurationDeps, configurationHandler, refreshHandler } from "../../../functions/configuration.ts";
 import type { ResourceRequest } from "../../../functions/lambda/custom-resource.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
@@ -25,8 +25,8 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
     beforeEach(async () => {
       namespace = `shop-${randomUUID().slice(0, 8)}`;
       text = JSON.stringify({ username: "reader", password: "hunter2" });
-      await installCrds(admin(), { clock: systemClock, log: silentLog }, signal);
     });
+    beforeAll(() => installCrds(admin(), { clock: systemClock, log: silentLog }, signal));
 
     const configuration = (given: object = {}) => ({
       name: "shop",
