@@ -7,6 +7,17 @@ export const registryFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/oci-repository-failures.test.ts"],
     faults: [
       {
+        what: "a registry that is down is not reported in the words of Flux's client",
+        find: "artifact digest: ${inRegistryWords(error)}",
+        replace: "artifact digest: ${String(error)}",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/resolve.ts",
+    tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+    faults: [
+      {
         what: "a digest of another algorithm is asked for",
         find: 'if (algorithm !== "sha256") return',
         replace: 'if (algorithm === "") return',

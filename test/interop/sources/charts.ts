@@ -35,7 +35,12 @@ export interface Entry {
 }
 
 /** Puts charts and the index that lists them below `/FOLDER/`. */
-export async function publish({ files }: SourceHosts, folder: string, entries: readonly Entry[], head = ""): Promise<void> {
+export async function publish(
+  { files }: SourceHosts,
+  folder: string,
+  entries: readonly Entry[],
+  head = "",
+): Promise<void> {
   const lines = new Map<string, string[]>();
   for (const { name, version, more = {}, fields = "", urls } of entries) {
     const archive = await chartArchive(name, version, more);

@@ -35,7 +35,11 @@ export async function push(registry: string, repository: string, tag: string, im
   const to = clientOf(registry);
   const config = Buffer.from("{}");
   for (const bytes of [config, ...image.layers.map(({ bytes }) => bytes)]) await to.pushBlob(repository, bytes, signal);
-  const described = (mediaType: string, bytes: Uint8Array) => ({ mediaType, size: bytes.length, digest: digestOf(bytes) });
+  const described = (mediaType: string, bytes: Uint8Array) => ({
+    mediaType,
+    size: bytes.length,
+    digest: digestOf(bytes),
+  });
   const manifest = {
     schemaVersion: 2,
     mediaType: mediaTypes.manifest,

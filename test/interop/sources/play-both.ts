@@ -13,7 +13,8 @@ export interface Written {
   readonly spec?: JsonObject;
   readonly stringData?: Readonly<Record<string, string>>;
   readonly type?: string;
-  readonly labels?: Readonly<Record<string, string>>;
+  /** Of a ServiceAccount. */
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
 }
 
 export interface Step {
@@ -37,7 +38,12 @@ export interface Side {
   readonly cluster: Cluster;
 }
 
-const versions: Readonly<Record<string, string>> = { Secret: "v1", ServiceAccount: "v1", ConfigMap: "v1", Namespace: "v1" };
+const versions: Readonly<Record<string, string>> = {
+  Secret: "v1",
+  ServiceAccount: "v1",
+  ConfigMap: "v1",
+  Namespace: "v1",
+};
 const sourceKinds = ["HelmRepository", "HelmChart", "GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
 const source = "source.toolkit.fluxcd.io/v1";
 const manager = { manager: "test", force: true };
@@ -47,9 +53,18 @@ export async function begin(side: Side, namespace: string, signal: AbortSignal):
   await side.cluster.apply(object, manager, signal);
 }
 
-function manifestOf({ kind, name, spec, labels, ...others }: Written, namespace: string): Manifest {
-  const metadata = { name, namespace, ...(labels && { labels }) };
-  return { apiVersion: versions[kind] ?? source, kind, metadata, ...(spec && { spec }), ...others };
+/** Of a Secret its `data`, so that a key that is left out goes. */
+function manifestOf({ kind, name, spec, stringData, ...others }: Written, namespace: string): Manifest {
+  const encoded = Object.entries(stringData ?? {}).map(([key, text]) => [key, Buffer.from(text).toString("base64")]);
+  const data = stringData && { data: Object.fromEntries(encoded) };
+  return {
+    apiVersion: versions[kind] ?? source,
+    kind,
+    metadata: { name, namespace },
+    ...(spec && { spec }),
+    ...data,
+    ...others,
+  };
 }
 
 /** Applies the objects, or answers how the API server refuses one. */
@@ -85,7 +100,12 @@ export async function request(side: Side, stamp: string, namespace: string, sign
   for (const live of await sourcesOf(side, namespace, signal)) {
     if (live.metadata.deletionTimestamp !== undefined) continue;
     const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": stamp } } };
-    await side.cluster.patch(refOf(`${live.kind}/${live.metadata.name}`, namespace), { type: "merge", body }, { manager: "test" }, signal);
+    await side.cluster.patch(
+      refOf(`${live.kind}/${live.metadata.name}`, namespace),
+      { type: "merge", body },
+      { manager: "test" },
+      signal,
+    );
   }
 }
 
@@ -118,14 +138,19 @@ const Status = z.looseObject({
 export async function look(side: Side, namespace: string, names: Names, signal: AbortSignal): Promise<Left> {
   const live = await sourcesOf(side, namespace, signal);
   const sources = Object.fromEntries(live.map((one) => [`${one.kind}/${one.metadata.name}`, shown(one, names)]));
-  const events = (await side.cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal)).flatMap((one) => {
-    const { involvedObject, type, reason, message, metadata } = Event.parse(one);
-    if (reason === "ArtifactUpToDate" || reason === "GarbageCollectionSucceeded") return [];
-    if (type === "Normal" && reason === "AuthenticationFailed") return [];
-    const { kind = "", name = "" } = involvedObject;
-    const revision = metadata.annotations?.["source.toolkit.fluxcd.io/revision"];
-    return [`${kind}/${name} ${type} ${reason}: ${textOf(message, names)}${revision === undefined ? "" : ` [${textOf(revision, names)}]`}`];
-  });
+  const events = (await side.cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal)).flatMap(
+    (one) => {
+      const { involvedObject, type, reason, message, metadata } = Event.parse(one);
+      if (reason === "ArtifactUpToDate" || reason === "GarbageCollectionSucceeded") return [];
+      if (type === "Normal" && reason === "AuthenticationFailed") return [];
+      const { kind = "", name = "" } = involvedObject;
+      const revision = metadata.annotations?.["source.toolkit.fluxcd.io/revision"];
+      const text = textOf(message.replace(/^\(combined from similar events\): /, ""), names);
+      return [
+        `${kind}/${name} ${type} ${reason}: ${text}${revision === undefined ? "" : ` [${textOf(revision, names)}]`}`,
+      ];
+    },
+  );
   return { isOver: live.every(isOver), sources, events: [...new Set(events)].toSorted() };
 }
 
@@ -150,24 +175,28 @@ function shown(live: LiveObject, names: Names): unknown {
   const status = isJsonObject(live["status"]) ? live["status"] : {};
   const { conditions = [], lastHandledReconcileAt, ...others } = Status.parse(status);
   const texts = conditions
-    .map(({ type, status: is, reason, message, observedGeneration }) =>
-      `${type}=${is} ${reason} (${observedGeneration}): ${textOf(message, names)}`,
+    .map(
+      ({ type, status: is, reason, message, observedGeneration }) =>
+        `${type}=${is} ${reason} (${observedGeneration}): ${textOf(message, names)}`,
     )
     .toSorted();
   const isHandled = lastHandledReconcileAt === live.metadata.annotations?.["reconcile.fluxcd.io/requestedAt"];
   const finalizers = live.metadata["finalizers"];
-  return { conditions: texts, isHandled, finalizers, ...prune(others, names) };
+  const rest = Object.entries(others).map(([key, value]) => [key, comparable(value, names)]);
+  return {
+    conditions: texts,
+    isHandled,
+    finalizers,
+    ...Object.fromEntries(rest.filter(([key]) => !dropped.has(String(key)))),
+  };
 }
 
-function prune(value: JsonObject, names: Names): JsonObject {
-  const text = (one: unknown): unknown => {
-    if (typeof one === "string") return textOf(one, names);
-    if (Array.isArray(one)) return one.map(text);
-    if (isJsonObject(one)) return prune(one, names);
-    return one;
-  };
+function comparable(value: unknown, names: Names): unknown {
+  if (typeof value === "string") return textOf(value, names);
+  if (Array.isArray(value)) return value.map((one) => comparable(one, names));
+  if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => !dropped.has(key));
-  return Object.fromEntries(kept.map(([key, one]) => [key, text(one)])) as JsonObject;
+  return Object.fromEntries(kept.map(([key, one]) => [key, comparable(one, names)]));
 }
 
 function isOver(live: LiveObject): boolean {
@@ -198,11 +227,15 @@ export async function settleBoth(
   let before: unknown;
   let since = Date.now();
   for (;;) {
-    const [flux, sluice] = await Promise.all([look(sides[0], namespace, names, signal), look(sides[1], namespace, names, signal)]);
+    const [flux, sluice] = await Promise.all([
+      look(sides[0], namespace, names, signal),
+      look(sides[1], namespace, names, signal),
+    ]);
     if (!equal(JSON.stringify([flux, sluice]), before)) [before, since] = [JSON.stringify([flux, sluice]), Date.now()];
     const quiet = Date.now() - since;
     const areOver = flux.isOver && sluice.isOver;
-    if (areOver && quiet >= quietMs && equal(JSON.stringify({ ...flux }), JSON.stringify({ ...sluice }))) return [flux, sluice];
+    if (areOver && quiet >= quietMs && equal(JSON.stringify({ ...flux }), JSON.stringify({ ...sluice })))
+      return [flux, sluice];
     if ((areOver && quiet >= patienceMs) || Date.now() - started > 6 * patienceMs) return [flux, sluice];
     await systemClock.sleep(250, signal);
   }

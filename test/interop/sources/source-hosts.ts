@@ -113,6 +113,10 @@ function answerHead({ buckets }: S3Server, request: IncomingMessage, response: S
   const [, bucket = "", ...rest] = pathname.split("/").map(decodeURIComponent);
   const bytes = buckets.get(bucket)?.get(rest.join("/"));
   const isLoggedIn = request.headers.authorization?.includes(`Credential=${user}/`) === true;
+  if (request.method === "HEAD" && rest.join("/") !== "" && bytes === undefined && isLoggedIn) {
+    response.writeHead(404).end();
+    return true;
+  }
   if (bytes === undefined || search !== "" || !isLoggedIn) return false;
   const headers = { etag: `"${etagOf(bytes)}"`, "last-modified": written, "content-length": bytes.length };
   response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : bytes);

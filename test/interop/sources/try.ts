@@ -44,8 +44,10 @@ if (mode === "both") {
   open.use(await startWholeFlux({ controllers, crds, kubeconfig, folder, cluster, flags }, signal));
   byFlux = { name: "flux", cluster };
 }
-const all = [...helmRepositories, ...helmCharts, ...gitRepositories, ...ociRepositories, ...bucketScenarios].map((one, at) => ({ ...one, at }));
-const chosen = all.filter(({ name }) => name.includes(words));
+const all = [...helmRepositories, ...helmCharts, ...gitRepositories, ...ociRepositories, ...bucketScenarios].map(
+  (one, at) => ({ ...one, at }),
+);
+const chosen = all.filter(({ name }) => new RegExp(words).test(name));
 const report: unknown[] = [];
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -59,21 +61,41 @@ async function play({ name, steps, at }: Scenario & { at: number }) {
     [/127\.0\.0\.1:\d+->127/g, "<port>->127"],
     [/\(Client\.Timeout[^)]*\)/g, "(timeout)"],
   ];
+  const again = async <T>(act: () => Promise<T>): Promise<T> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await act();
+      } catch (error) {
+        if (tries > 5 || !String(error).match(/cannot be reached|no answer/)) throw error;
+      }
+    }
+  };
   let told = [new Set<string>(), new Set<string>()] as const;
   for (const [number, step] of steps.entries()) {
     await step.change?.(hosts, ns);
     const written = (await step.apply?.(hosts, ns)) ?? [];
     const refusals: (readonly string[])[] = [];
     for (const side of new Set(sides)) {
-      refusals.push(await applyTo(side, written, ns, signal));
+      refusals.push(await again(() => applyTo(side, written, ns, signal)));
       for (const one of step.remove ?? []) await removeFrom(side, one, ns, signal);
-      if (step.isQuiet !== true) await request(side, `<${number}>`, ns, signal);
+      if (step.isQuiet !== true) await again(() => request(side, `<${number}>`, ns, signal));
     }
-    const [flux, mine] = await settleBoth(sides, ns, names, Number(process.env["PATIENCE"] ?? 6000), signal);
+    const [flux, mine] = await again(() =>
+      settleBoth(sides, ns, names, Number(process.env["PATIENCE"] ?? 6000), signal),
+    );
     const fresh = [flux, mine].map(({ events }, side) => events.filter((event) => told[side]?.has(event) !== true));
     told = [new Set(flux.events), new Set(mine.events)];
-    const differs = !same(refusals[0], refusals[1] ?? refusals[0]) || !same(flux.sources, mine.sources) || !same(fresh[0], fresh[1]);
-    const entry = { name, step: step.what, differs, over: [flux.isOver, mine.isOver], refusals, flux: { sources: flux.sources, events: fresh[0] }, sluice: { sources: mine.sources, events: fresh[1] } };
+    const differs =
+      !same(refusals[0], refusals[1] ?? refusals[0]) || !same(flux.sources, mine.sources) || !same(fresh[0], fresh[1]);
+    const entry = {
+      name,
+      step: step.what,
+      differs,
+      over: [flux.isOver, mine.isOver],
+      refusals,
+      flux: { sources: flux.sources, events: fresh[0] },
+      sluice: { sources: mine.sources, events: fresh[1] },
+    };
     report.push(entry);
     process.stdout.write(`${differs ? "DIFF" : "same"} ${flux.isOver} ${mine.isOver} ${name} / ${step.what}\n`);
     await writeFile(out, JSON.stringify({ hosts, report }, undefined, 1));

@@ -11,6 +11,7 @@ function specs(all: Readonly<Record<string, JsonObject>>): readonly Step[] {
   return Object.entries(all).map(([what, spec]) => ({ what, apply: (hosts, ns) => [at(hosts, ns, spec)] }));
 }
 
+const authority = await pem("server.crt");
 const main = { ref: { branch: "main" } };
 const files = { "a/one.yaml": "one: 1\n", "b/two.yaml": "two: 2\n", "README.md": "x\n", "image.png": "png" };
 
@@ -19,7 +20,11 @@ async function begin({ repository }: SourceHosts, ns: string): Promise<void> {
   const first = await one.commit(files, "main", "first");
   await one.git("tag", "1.0.0", first);
   await one.git("tag", "-a", "-m", "annotated", "v1.1.0", first);
-  const second = await one.commit({ ...files, "a/one.yaml": "one: 2\n" }, "main", `a long subject that does not end before the fiftieth character\n\nbody`);
+  const second = await one.commit(
+    { ...files, "a/one.yaml": "one: 2\n" },
+    "main",
+    `a long subject that does not end before the fiftieth character\n\nbody`,
+  );
   await one.git("tag", "v2.0.0-rc.1", second);
   await one.git("tag", "feature/1", second);
   await one.commit({ ...files, "c.yaml": "c: 1\n" }, "feature/x", "on a branch");
@@ -61,14 +66,28 @@ export const gitRepositories: readonly Scenario[] = [
         "a commit that is missing": { ref: { commit: "0123456789012345678901234567890123456789" } },
         "a commit that is short": { ref: { commit: "0123456" } },
         "a commit that is none": { ref: { commit: "xyz" } },
-        "a commit of a branch that is missing": { ref: { branch: "none", commit: "0123456789012345678901234567890123456789" } },
+        "a commit of a branch that is missing": {
+          ref: { branch: "none", commit: "0123456789012345678901234567890123456789" },
+        },
         "a tag and a branch": { ref: { tag: "1.0.0", branch: "main" } },
         "a name and a tag": { ref: { tag: "1.0.0", name: "refs/heads/main" } },
-        "suspended": { ...main, suspend: true },
-        "resumed": main,
+        suspended: { ...main, suspend: true },
+        resumed: main,
       }),
-      { what: "the branch is moved back", change: async ({ repository }, ns) => { const one = await repository(ns); await one.git("update-ref", "refs/heads/main", "1.0.0"); } },
-      { what: "the branch is deleted", change: async ({ repository }, ns) => { const one = await repository(ns); await one.git("update-ref", "-d", "refs/heads/main"); } },
+      {
+        what: "the branch is moved back",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.git("update-ref", "refs/heads/main", "1.0.0");
+        },
+      },
+      {
+        what: "the branch is deleted",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.git("update-ref", "-d", "refs/heads/main");
+        },
+      },
       { what: "deleted", remove: ["GitRepository/app"] },
     ],
   },
@@ -88,7 +107,7 @@ export const gitRepositories: readonly Scenario[] = [
         "an ignore rule that re-includes": { ...main, ignore: "/*\n!/a\n" },
         "an ignore rule that is a comment": { ...main, ignore: "# nothing\n" },
         "an empty ignore": { ...main, ignore: "" },
-        "sparse": { ...main, sparseCheckout: ["a"] },
+        sparse: { ...main, sparseCheckout: ["a"] },
         "sparse with a dot": { ...main, sparseCheckout: ["./a", "b/"] },
         "sparse of a file": { ...main, sparseCheckout: ["a/one.yaml"] },
         "sparse of a missing folder": { ...main, sparseCheckout: ["none"] },
@@ -99,26 +118,78 @@ export const gitRepositories: readonly Scenario[] = [
         "submodules without any": { ...main, recurseSubmodules: true },
         "everything again": main,
       }),
-      { what: "submodules that are missing", change: async ({ repository }, ns) => { const one = await repository(ns); await one.commit({ ...files, ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ../none.git\n' }); }, apply: (hosts, ns) => [at(hosts, ns, { ...main, recurseSubmodules: true })] },
-      { what: "only ignored files change", change: async ({ repository }, ns) => { const one = await repository(ns); await one.commit({ ...files, "image.png": "other" }); }, apply: (hosts, ns) => [at(hosts, ns, main)] },
-      { what: "an empty message", change: async ({ repository }, ns) => { const one = await repository(ns); await one.commit({ ...files, "d.yaml": "d: 1\n" }, "main", ""); } },
-      { what: "a .sourceignore", change: async ({ repository }, ns) => { const one = await repository(ns); await one.commit({ ...files, ".sourceignore": "a/\n" }, "main", "ignore"); } },
-      { what: "everything is ignored", change: async ({ repository }, ns) => { const one = await repository(ns); await one.commit({ ...files, ".sourceignore": "*\n" }, "main", "ignore all"); } },
-      { what: "no files", change: async ({ repository }, ns) => { const one = await repository(ns); await one.commit({}, "main", "empty"); } },
+      {
+        what: "submodules that are missing",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.commit({ ...files, ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ../none.git\n' });
+        },
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, recurseSubmodules: true })],
+      },
+      {
+        what: "only ignored files change",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.commit({ ...files, "image.png": "other" });
+        },
+        apply: (hosts, ns) => [at(hosts, ns, main)],
+      },
+      {
+        what: "an empty message",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.commit({ ...files, "d.yaml": "d: 1\n" }, "main", "");
+        },
+      },
+      {
+        what: "a .sourceignore",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.commit({ ...files, ".sourceignore": "a/\n" }, "main", "ignore");
+        },
+      },
+      {
+        what: "everything is ignored",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.commit({ ...files, ".sourceignore": "*\n" }, "main", "ignore all");
+        },
+      },
+      {
+        what: "no files",
+        change: async ({ repository }, ns) => {
+          const one = await repository(ns);
+          await one.commit({}, "main", "empty");
+        },
+      },
     ],
   },
   {
     name: "an empty git repository",
     steps: [
-      { what: "a branch", change: async ({ repository }, ns) => void (await repository(ns)), apply: (hosts, ns) => [at(hosts, ns, main)] },
-      ...specs({ "a tag": { ref: { tag: "1.0.0" } }, "a range": { ref: { semver: "1.x" } }, "a name": { ref: { name: "refs/heads/main" } }, "a commit": { ref: { commit: "0123456789012345678901234567890123456789" } }, "none": {} }),
+      {
+        what: "a branch",
+        change: async ({ repository }, ns) => void (await repository(ns)),
+        apply: (hosts, ns) => [at(hosts, ns, main)],
+      },
+      ...specs({
+        "a tag": { ref: { tag: "1.0.0" } },
+        "a range": { ref: { semver: "1.x" } },
+        "a name": { ref: { name: "refs/heads/main" } },
+        "a commit": { ref: { commit: "0123456789012345678901234567890123456789" } },
+        none: {},
+      }),
       { what: "a first commit", change: begin, apply: (hosts, ns) => [at(hosts, ns, main)] },
     ],
   },
   {
     name: "the login of a git repository",
     steps: [
-      { what: "none", change: async (hosts, ns) => begin(hosts, `closed-${ns}`), apply: (hosts, ns) => [at(hosts, `closed-${ns}`, main)] },
+      {
+        what: "none",
+        change: async (hosts, ns) => begin(hosts, `closed-${ns}`),
+        apply: (hosts, ns) => [at(hosts, `closed-${ns}`, main)],
+      },
       ...Object.entries({
         "a missing Secret": undefined,
         "an empty Secret": {},
@@ -141,14 +212,41 @@ export const gitRepositories: readonly Scenario[] = [
           at(hosts, `closed-${ns}`, { ...main, secretRef: { name: `l${index}` } }),
         ],
       })),
-      { what: "provider github without a Secret", apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, provider: "github" })] },
-      { what: "provider github with a login", apply: (hosts, ns) => [login("login"), at(hosts, `closed-${ns}`, { ...main, provider: "github", secretRef: { name: "login" } })] },
-      { what: "provider github with half an App", apply: (hosts, ns) => [secret("half", { githubAppID: "1", githubAppPrivateKey: "x" }), at(hosts, `closed-${ns}`, { ...main, provider: "github", secretRef: { name: "half" } })] },
-      { what: "provider github with a key that is none", apply: (hosts, ns) => [secret("badkey", { githubAppID: "1", githubAppInstallationID: "2", githubAppPrivateKey: "x" }), at(hosts, `closed-${ns}`, { ...main, provider: "github", secretRef: { name: "badkey" } })] },
+      {
+        what: "provider github without a Secret",
+        apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, provider: "github" })],
+      },
+      {
+        what: "provider github with a login",
+        apply: (hosts, ns) => [
+          login("login"),
+          at(hosts, `closed-${ns}`, { ...main, provider: "github", secretRef: { name: "login" } }),
+        ],
+      },
+      {
+        what: "provider github with half an App",
+        apply: (hosts, ns) => [
+          secret("half", { githubAppID: "1", githubAppPrivateKey: "x" }),
+          at(hosts, `closed-${ns}`, { ...main, provider: "github", secretRef: { name: "half" } }),
+        ],
+      },
+      {
+        what: "provider github with a key that is none",
+        apply: (hosts, ns) => [
+          secret("badkey", { githubAppID: "1", githubAppInstallationID: "2", githubAppPrivateKey: "x" }),
+          at(hosts, `closed-${ns}`, { ...main, provider: "github", secretRef: { name: "badkey" } }),
+        ],
+      },
       { what: "provider aws", apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, provider: "aws" })] },
       { what: "provider unknown", apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, provider: "other" })] },
-      { what: "a service account without a provider", apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, serviceAccountName: "x" })] },
-      { what: "a proxy that is missing", apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, proxySecretRef: { name: "none" } })] },
+      {
+        what: "a service account without a provider",
+        apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, serviceAccountName: "x" })],
+      },
+      {
+        what: "a proxy that is missing",
+        apply: (hosts, ns) => [at(hosts, `closed-${ns}`, { ...main, proxySecretRef: { name: "none" } })],
+      },
       ...Object.entries({
         "without an address": {},
         "with an empty address": { address: "" },
@@ -169,18 +267,58 @@ export const gitRepositories: readonly Scenario[] = [
     name: "the URL of a git repository",
     steps: [
       { what: "of a closed port", apply: () => [gitRepository("app", { url: "http://127.0.0.1:1/app.git", ...main })] },
-      { what: "of nothing", apply: (hosts) => [gitRepository("app", { url: `http://${hosts.git}/none.git`, ...main })] },
-      { what: "of an unknown host", apply: () => [gitRepository("app", { url: "http://nowhere.invalid/app.git", ...main })] },
-      { what: "of a web page", change: ({ files: pages }, ns) => void pages.set(`/${ns}.git/info/refs`, "<html></html>"), apply: (hosts, ns) => [gitRepository("app", { url: `http://${hosts.http}/${ns}.git`, ...main })] },
-      { what: "of TLS that is none", apply: (hosts, ns) => [gitRepository("app", { url: `https://${hosts.git}/${ns}.git`, ...main })] },
-      { what: "of an unknown authority", apply: (hosts, ns) => [gitRepository("app", { url: `https://${hosts.https}/${ns}.git`, ...main })] },
-      { what: "with the authority", apply: async_authority },
-      { what: "of ssh without a Secret", apply: () => [gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main })] },
-      { what: "of ssh with a login", apply: () => [login("login"), gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main, secretRef: { name: "login" } })] },
-      { what: "of ssh with only a key", apply: () => [secret("k1", { identity: "x" }), gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main, secretRef: { name: "k1" } })] },
-      { what: "of ssh with a key that is none", apply: () => [secret("k2", { identity: "x", known_hosts: "y" }), gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main, secretRef: { name: "k2" } })] },
+      {
+        what: "of nothing",
+        apply: (hosts) => [gitRepository("app", { url: `http://${hosts.git}/none.git`, ...main })],
+      },
+      {
+        what: "of an unknown host",
+        apply: () => [gitRepository("app", { url: "http://nowhere.invalid/app.git", ...main })],
+      },
+      {
+        what: "of a web page",
+        change: ({ files: pages }, ns) => void pages.set(`/${ns}.git/info/refs`, "<html></html>"),
+        apply: (hosts, ns) => [gitRepository("app", { url: `http://${hosts.http}/${ns}.git`, ...main })],
+      },
+      {
+        what: "of TLS that is none",
+        apply: (hosts, ns) => [gitRepository("app", { url: `https://${hosts.git}/${ns}.git`, ...main })],
+      },
+      {
+        what: "of an unknown authority",
+        apply: (hosts, ns) => [gitRepository("app", { url: `https://${hosts.https}/${ns}.git`, ...main })],
+      },
+      { what: "with the authority", apply: withAuthority },
+      {
+        what: "of ssh without a Secret",
+        apply: () => [gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main })],
+      },
+      {
+        what: "of ssh with a login",
+        apply: () => [
+          login("login"),
+          gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main, secretRef: { name: "login" } }),
+        ],
+      },
+      {
+        what: "of ssh with only a key",
+        apply: () => [
+          secret("k1", { identity: "x" }),
+          gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main, secretRef: { name: "k1" } }),
+        ],
+      },
+      {
+        what: "of ssh with a key that is none",
+        apply: () => [
+          secret("k2", { identity: "x", known_hosts: "y" }),
+          gitRepository("app", { url: "ssh://git@127.0.0.1:1/app.git", ...main, secretRef: { name: "k2" } }),
+        ],
+      },
       { what: "without a path", apply: (hosts) => [gitRepository("app", { url: `http://${hosts.git}`, ...main })] },
-      { what: "with a bad escape", apply: (hosts) => [gitRepository("app", { url: `http://${hosts.git}/%zz`, ...main })] },
+      {
+        what: "with a bad escape",
+        apply: (hosts) => [gitRepository("app", { url: `http://${hosts.git}/%zz`, ...main })],
+      },
       { what: "like scp", apply: () => [gitRepository("app", { url: "git@127.0.0.1:app.git", ...main })] },
       { what: "without a host", apply: () => [gitRepository("app", { url: "http://", ...main })] },
     ],
@@ -188,32 +326,127 @@ export const gitRepositories: readonly Scenario[] = [
   {
     name: "signatures and includes of a git repository",
     steps: [
-      { what: "a missing Secret", change: begin, apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "HEAD", secretRef: { name: "none" } } })] },
-      { what: "an empty Secret", apply: (hosts, ns) => [secret("keys", {}), at(hosts, ns, { ...main, verify: { mode: "HEAD", secretRef: { name: "keys" } } })] },
-      { what: "a key that is none", apply: (hosts, ns) => [secret("keys", { "a.asc": "x" })] },
-      { what: "mode Tag of a branch", apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "Tag", secretRef: { name: "keys" } } })] },
-      { what: "mode Tag of a tag that is not annotated", apply: (hosts, ns) => [at(hosts, ns, { ref: { tag: "1.0.0" }, verify: { mode: "Tag", secretRef: { name: "keys" } } })] },
-      { what: "mode Tag of a tag that is not signed", apply: (hosts, ns) => [at(hosts, ns, { ref: { tag: "v1.1.0" }, verify: { mode: "Tag", secretRef: { name: "keys" } } })] },
-      { what: "mode TagAndHEAD of a range", apply: (hosts, ns) => [at(hosts, ns, { ref: { semver: "1.x" }, verify: { mode: "TagAndHEAD", secretRef: { name: "keys" } } })] },
-      { what: "mode head", apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "head", secretRef: { name: "keys" } } })] },
-      { what: "without a mode", apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { secretRef: { name: "keys" } } })] },
-      { what: "another mode", apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "other", secretRef: { name: "keys" } } })] },
+      {
+        what: "a missing Secret",
+        change: begin,
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "HEAD", secretRef: { name: "none" } } })],
+      },
+      {
+        what: "an empty Secret",
+        apply: (hosts, ns) => [
+          secret("keys", {}),
+          at(hosts, ns, { ...main, verify: { mode: "HEAD", secretRef: { name: "keys" } } }),
+        ],
+      },
+      { what: "a key that is none", apply: () => [secret("keys", { "a.asc": "x" })] },
+      {
+        what: "mode Tag of a branch",
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "Tag", secretRef: { name: "keys" } } })],
+      },
+      {
+        what: "mode Tag of a tag that is not annotated",
+        apply: (hosts, ns) => [
+          at(hosts, ns, { ref: { tag: "1.0.0" }, verify: { mode: "Tag", secretRef: { name: "keys" } } }),
+        ],
+      },
+      {
+        what: "mode Tag of a tag that is not signed",
+        apply: (hosts, ns) => [
+          at(hosts, ns, { ref: { tag: "v1.1.0" }, verify: { mode: "Tag", secretRef: { name: "keys" } } }),
+        ],
+      },
+      {
+        what: "mode TagAndHEAD of a range",
+        apply: (hosts, ns) => [
+          at(hosts, ns, { ref: { semver: "1.x" }, verify: { mode: "TagAndHEAD", secretRef: { name: "keys" } } }),
+        ],
+      },
+      {
+        what: "mode head",
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "head", secretRef: { name: "keys" } } })],
+      },
+      {
+        what: "without a mode",
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { secretRef: { name: "keys" } } })],
+      },
+      {
+        what: "another mode",
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, verify: { mode: "other", secretRef: { name: "keys" } } })],
+      },
       { what: "no verification", apply: (hosts, ns) => [at(hosts, ns, main)] },
-      { what: "an include of itself", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "app" } }] })] },
-      { what: "an include that is missing", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" } }] })] },
-      { what: "an include", apply: (hosts, ns) => [gitRepository("lib", { url: `http://${hosts.git}/${ns}.git`, ref: { tag: "1.0.0" } }), at(hosts, ns, { ...main, include: [{ repository: { name: "lib" } }] })] },
-      { what: "an include from a folder", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "a", toPath: "x/y" }] })] },
-      { what: "an include of a file", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "README.md", toPath: "lib.md" }] })] },
-      { what: "an include from outside", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "../a", toPath: "../b" }] })] },
-      { what: "an include onto a file", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "a", toPath: "README.md" }] })] },
-      { what: "two includes", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "a", toPath: "one" }, { repository: { name: "lib" }, fromPath: "b", toPath: "two" }] })] },
-      { what: "two includes in one place", apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "a", toPath: "one" }, { repository: { name: "lib" }, fromPath: "b", toPath: "one" }] })] },
+      {
+        what: "an include of itself",
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "app" } }] })],
+      },
+      {
+        what: "an include that is missing",
+        apply: (hosts, ns) => [at(hosts, ns, { ...main, include: [{ repository: { name: "lib" } }] })],
+      },
+      {
+        what: "an include",
+        apply: (hosts, ns) => [
+          gitRepository("lib", { url: `http://${hosts.git}/${ns}.git`, ref: { tag: "1.0.0" } }),
+          at(hosts, ns, { ...main, include: [{ repository: { name: "lib" } }] }),
+        ],
+      },
+      {
+        what: "an include from a folder",
+        apply: (hosts, ns) => [
+          at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "a", toPath: "x/y" }] }),
+        ],
+      },
+      {
+        what: "an include of a file",
+        apply: (hosts, ns) => [
+          at(hosts, ns, {
+            ...main,
+            include: [{ repository: { name: "lib" }, fromPath: "README.md", toPath: "lib.md" }],
+          }),
+        ],
+      },
+      {
+        what: "an include from outside",
+        apply: (hosts, ns) => [
+          at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "../a", toPath: "../b" }] }),
+        ],
+      },
+      {
+        what: "an include onto a file",
+        apply: (hosts, ns) => [
+          at(hosts, ns, { ...main, include: [{ repository: { name: "lib" }, fromPath: "a", toPath: "README.md" }] }),
+        ],
+      },
+      {
+        what: "two includes",
+        apply: (hosts, ns) => [
+          at(hosts, ns, {
+            ...main,
+            include: [
+              { repository: { name: "lib" }, fromPath: "a", toPath: "one" },
+              { repository: { name: "lib" }, fromPath: "b", toPath: "two" },
+            ],
+          }),
+        ],
+      },
+      {
+        what: "two includes in one place",
+        apply: (hosts, ns) => [
+          at(hosts, ns, {
+            ...main,
+            include: [
+              { repository: { name: "lib" }, fromPath: "a", toPath: "one" },
+              { repository: { name: "lib" }, fromPath: "b", toPath: "one" },
+            ],
+          }),
+        ],
+      },
     ],
   },
 ];
 
-let authority = "";
-function async_authority(hosts: SourceHosts, ns: string) {
-  return [secret("authority", { "ca.crt": authority }), gitRepository("app", { url: `https://${hosts.https}/${ns}.git`, ...main, secretRef: { name: "authority" } })];
+function withAuthority(hosts: SourceHosts, ns: string) {
+  return [
+    secret("authority", { "ca.crt": authority }),
+    gitRepository("app", { url: `https://${hosts.https}/${ns}.git`, ...main, secretRef: { name: "authority" } }),
+  ];
 }
-authority = await pem("server.crt");
