@@ -32,7 +32,7 @@ export interface SourceHosts {
   readonly files: Map<string, Answer>;
   readonly buckets: S3Server["buckets"];
   /** The repository at `/NAME.git`, made if there is none; those named `closed-…` need the login. */
-  repository(name: string): Promise<GitRepository>;
+  readonly repository: (name: string) => Promise<GitRepository>;
 }
 
 /** @param open ends them */
@@ -89,14 +89,15 @@ function forward(to: string, request: IncomingMessage, response: ServerResponse)
 
 async function gitHost(open: AsyncDisposableStack) {
   const repositories = new Map<string, Promise<GitRepository>>();
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [, name = "", rest = ""] = /^\/([^/]+)\.git(\/.*)$/.exec(request.url ?? "") ?? [];
     const found = await repositories.get(name);
     if (found === undefined) return void response.writeHead(404).end();
     if (name.startsWith("closed-") && request.headers.authorization !== login) return refuse(response);
     request.url = `/repository.git${rest}`;
     serveGit(found.root, request, response);
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   const git = `127.0.0.1:${await portOnLoopback(server)}`;
   open.defer(() => closeServer(server));
   const repository = async (name: string): Promise<GitRepository> => {

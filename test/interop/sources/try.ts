@@ -73,7 +73,7 @@ async function play({ name, steps, at }: Scenario & { at: number }) {
   let told = [new Set<string>(), new Set<string>()] as const;
   for (const [number, step] of steps.entries()) {
     await step.change?.(hosts, ns);
-    const written = (await step.apply?.(hosts, ns)) ?? [];
+    const written = step.apply?.(hosts, ns) ?? [];
     const refusals: (readonly string[])[] = [];
     for (const side of new Set(sides)) {
       refusals.push(await again(() => applyTo(side, written, ns, signal)));
@@ -108,7 +108,7 @@ await Promise.all(
       try {
         await play(one);
       } catch (error) {
-        console.log("FAILED", one.name, error);
+        process.stdout.write(`FAILED ${one.name}: ${String(error)}\n`);
       }
     }
   }),

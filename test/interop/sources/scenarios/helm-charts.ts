@@ -26,7 +26,7 @@ const repository =
 function specs(all: Readonly<Record<string, JsonObject>>, kind = from): readonly Step[] {
   return Object.entries(all).map(([what, { chart = "app", ...spec }]) => ({
     what,
-    apply: () => [helmChart("app", String(chart), kind, spec)],
+    apply: () => [helmChart("app", typeof chart === "string" ? chart : "", kind, spec)],
   }));
 }
 
