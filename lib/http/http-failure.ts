@@ -21,8 +21,15 @@ export function noAnswer(
   }
   const hasTried =
     error instanceof Error && "syscall" in error && ["connect", "getaddrinfo"].includes(String(error.syscall));
-  const why = hasTried ? connectFault(error, requestUrl(url.href).target) : messageOf(error);
+  const why = hasTried ? connectFault(error, requestUrl(url.href).target) : wordsOf(messageOf(error));
   return failed(reasonOf(error, code), request, url, why, error);
+}
+
+/** OpenSSL's text about a server of plain HTTP has an address in memory, so it differs each time. Go's text replaces it. */
+function wordsOf(message: string): string {
+  return message.includes("SSL routines") && message.includes("wrong version number")
+    ? "http: server gave HTTP response to HTTPS client"
+    : message;
 }
 
 function reasonOf(error: unknown, code: string): HttpErrorReason {

@@ -10,11 +10,6 @@ type Failed = (why: string, cause?: unknown) => Error;
 /** Keys of a TLS secret: the present name before the one that preceded `kubernetes.io/tls`. */
 const tlsKeys = { ca: ["ca.crt", "caFile"], cert: ["tls.crt", "certFile"], key: ["tls.key", "keyFile"] } as const;
 
-/** Whether a secret has any key of {@link trustIn}. */
-export function holdsTrust(data: SecretData): boolean {
-  return [...tlsKeys.ca, ...tlsKeys.cert, ...tlsKeys.key].some((name) => (data.get(name) ?? "") !== "");
-}
-
 /** Whether a secret has what {@link trustIn} needs, be it readable or not: an authority, a whole pair or both, and no half pair. */
 export function isWholeTrust(data: SecretData): boolean {
   const [ca, cert, key] = [tlsKeys.ca, tlsKeys.cert, tlsKeys.key].map((names) => read(data, names) !== undefined);

@@ -10,6 +10,7 @@ const mends = [
   /; a build reads no files outside of the artifact: put a copy into it$/gm,
   /; to have it (?:deleted and )?created again, (?:set spec\.force of the Kustomization, or annotate [^\n;]+|delete it with kubectl[^\n;]+)$/gm,
   /; set spec\.type: oci$/gm,
+  /; charts of a repository with an index have no signatures: use one of type oci, or remove spec\.verify$/gm,
   /; name a Secret with the keys identity and known_hosts in spec\.secretRef: sluice create secret git makes one$/gm,
   /; spec\.filterTags\.pattern '[^\n]*' matches none of \d+ tags$/gm,
   /; none of \d+ tags is a version in spec\.policy\.semver\.range '[^\n]*'$/gm,

@@ -2,6 +2,83 @@ import type { FileFaults } from "./fault.ts";
 
 export const helmRepositoryFaults: readonly FileFaults[] = [
   {
+    file: "lib/manifests/go-yaml/go-yaml-fault.ts",
+    tests: ["test/unit/sources/helm/chart-index.test.ts"],
+    faults: [
+      {
+        what: "a list without an end is reported one line too late",
+        find: 'text.replace(/\\n$/, "").split',
+        replace: "text.split",
+      },
+      {
+        what: "a fault in the first line of the scanner gets a line number",
+        find: "(line === 0 ? what :",
+        replace: "(line < 0 ? what :",
+        tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-repository/credentials.ts",
+    tests: ["test/unit/flows/helm-repository/credentials.test.ts"],
+    faults: [
+      {
+        what: "half of a certificate and its key in secretRef fails the repository",
+        find: "isWholeTrust(data) ? trustIn(data",
+        replace: "data.size > 2 ? trustIn(data",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-chart/oci-charts.ts",
+    tests: ["test/unit/flows/helm-chart/from-registry.test.ts"],
+    faults: [
+      {
+        what: "a chart that cannot be pulled is reported in the words of another client",
+        find: "const why = isAnonymous ? orasWithoutLogin(fault) : orasWords(fault);",
+        replace: "const why = isAnonymous ? fault.message : orasWords(fault);",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-chart/oras-words.ts",
+    tests: ["test/unit/flows/helm-chart/oras-words.test.ts"],
+    faults: [
+      {
+        what: "the code of an error keeps its capital letters",
+        find: ".toLowerCase()",
+        replace: "",
+      },
+      {
+        what: "a later request that fails is taken for the first one",
+        find: 'pathname === "/v2/" || pathname === path',
+        replace: "pathname !== undefined",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-chart/verify-chart.ts",
+    tests: ["test/unit/flows/helm-chart/verify-chart.test.ts"],
+    faults: [
+      {
+        what: "a HelmChart that is verified by Notation without a Secret asks the registry first",
+        find: 'if (provider === "notation" && secretRef === undefined) {',
+        replace: 'if (provider === "notation" && secretRef !== undefined) {',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/build-remote.ts",
+    tests: ["test/unit/sources/helm/build-remote.test.ts"],
+    faults: [
+      {
+        what: "a values file outside of the chart is found in it",
+        find: "posix.normalize(path)",
+        replace: "posix.normalize(`/${path}`).slice(1)",
+      },
+    ],
+  },
+  {
     file: "lib/sources/helm/chart-entry.ts",
     tests: ["test/unit/sources/helm/chart-index.test.ts"],
     faults: [
@@ -25,6 +102,11 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         what: "versions stay in the order of the index",
         find: "compareSemver(other.version, one.version)",
         replace: "0 * compareSemver(other.version, one.version)",
+      },
+      {
+        what: "an index may have a field twice, if one of them is not in block style",
+        find: "this.#named.add(name);",
+        replace: "",
       },
     ],
   },
@@ -73,6 +155,11 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         what: "a query, which may be a signature, is shown",
         find: 'return href.replace(/\\?.*$/s, "?…");',
         replace: "return href;",
+      },
+      {
+        what: "a failed connection to a Helm repository is not reported in the words of Go's client",
+        find: "new HelmFetchError(inWordsOfGo(error), { cause: error })",
+        replace: "new HelmFetchError(inWordsOfGo === undefined ? '' : error.message, { cause: error })",
       },
     ],
   },

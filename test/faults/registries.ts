@@ -3,6 +3,28 @@ import type { FileFaults } from "./fault.ts";
 /** Mistakes in how registries are asked, and in the flow of OCIRepository. */
 export const registryFaults: readonly FileFaults[] = [
   {
+    file: "lib/http/http-failure.ts",
+    tests: ["test/unit/http/plain-server.test.ts"],
+    faults: [
+      {
+        what: "a server of plain HTTP is reported with an address in memory",
+        find: 'message.includes("wrong version number")',
+        replace: 'message.includes("wrong version number?")',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/resolve.ts",
+    tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+    faults: [
+      {
+        what: "a registry that is down is not reported in the words of Flux's client",
+        find: "artifact digest: ${inRegistryWords(error)}",
+        replace: "artifact digest: ${String(error)}",
+      },
+    ],
+  },
+  {
     file: "lib/sources/oci/resolve.ts",
     tests: ["test/unit/flows/oci-repository-failures.test.ts"],
     faults: [

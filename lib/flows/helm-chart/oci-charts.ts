@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { HttpError } from "../../core/ports/http.ts";
 import { RegistryLoginError } from "../../core/ports/registry-login.ts";
 import { maxChartBytes } from "../../sources/helm/chart-archive.ts";
 import { chooseTag, isOneTag } from "../../sources/helm/choose-chart.ts";
@@ -7,6 +8,7 @@ import { mediaTypes } from "../../sources/oci/media-types.ts";
 import type { RegistryClient } from "../../sources/oci/registry-client.ts";
 import { jsonOf, RegistryFault } from "../../sources/oci/registry-fault.ts";
 import type { ChartRepository } from "./chart-repository.ts";
+import { orasConnectionWords, orasWithoutLogin, orasWords } from "./oras-words.ts";
 
 const maxLayers = 100;
 const Layers = z.object({
@@ -53,9 +55,10 @@ export function ociCharts(charts: OciCharts): ChartRepository {
     },
     async download({ digest, name, urls, version }, signal) {
       const [shown = ""] = urls;
+      const wanted = digest ?? tagOf(version);
       const pull = async (): Promise<Uint8Array> => {
         const registry = registryOf(place(name));
-        const { bytes } = await registry.manifest(place(name), digest ?? tagOf(version), signal);
+        const { bytes } = await registry.manifest(place(name), wanted, signal);
         const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find(
           (one) => one.mediaType === mediaTypes.helmChart,
         );
@@ -67,14 +70,19 @@ export function ociCharts(charts: OciCharts): ChartRepository {
         }
         return registry.blob(place(name), layer.digest, maxChartBytes, signal);
       };
-      return about(`failed to get '${shown}'`, pull, charts);
+      const path = `/v2/${place(name)}/manifests/${wanted}`;
+      const pulled = `${host}/${place(name)}:${tagOf(version)}`;
+      return about(`failed to get '${shown}'`, pull, { ...charts, path, pulled });
     },
   };
 
   async function tagsOf(name: string, signal: AbortSignal): Promise<readonly string[]> {
     const what = `could not get tags for ${JSON.stringify(name)}`;
     const fetched = `${what}: could not fetch tags for "${url}/${name}"`;
-    const tags = await about(fetched, () => registryOf(place(name)).tags(place(name), signal), charts);
+    const tags = await about(fetched, () => registryOf(place(name)).tags(place(name), signal), {
+      ...charts,
+      path: `/v2/${place(name)}/tags/list`,
+    });
     if (tags.length > 0) return tags;
     throw new RepositoryFault("external", `${what}: unable to locate any tags in provided repository: ${url}/${name}`);
   }
@@ -85,27 +93,42 @@ function tagOf(version: string): string {
 }
 
 /** The attempted step, before the text of a fault. */
-async function about<Result>(
-  what: string,
-  work: () => Promise<Result>,
-  { hasCredentials }: OciCharts,
-): Promise<Result> {
+async function about<Result>(what: string, work: () => Promise<Result>, asked: Asked): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw faultOf(error, `${what}: `, hasCredentials);
+    throw faultOf(error, `${what}: `, asked);
   }
 }
 
-function faultOf(error: unknown, what: string, hasCredentials: boolean): unknown {
+interface Asked extends Pick<OciCharts, "hasCredentials"> {
+  /** The path of the request that Helm begins with: `/v2/app/tags/list`. */
+  readonly path?: string;
+  /** The chart that is pulled: `host/app:1.0.0`. */
+  readonly pulled?: string;
+}
+
+function faultOf(error: unknown, what: string, asked: Asked): unknown {
   if (error instanceof RegistryFault) {
     const isRefused = error.reason === "unauthorized";
-    // Texts of the registry client that Flux uses.
-    const why = isRefused && !hasCredentials ? `${error.message}: basic credential not found` : error.message;
-    const reason = isRefused && hasCredentials ? "unauthorized" : "external";
-    return new RepositoryFault(reason, `${what}${why}`, { cause: error });
+    const reason = isRefused && asked.hasCredentials ? "unauthorized" : "external";
+    return new RepositoryFault(reason, `${what}${inWordsOfOras(error, asked)}`, { cause: error });
   }
   if (error instanceof RegistryLoginError)
     return new RepositoryFault("external", `${what}${error.message}`, { cause: error });
-  return repositoryFault(error, what);
+  if (!(error instanceof HttpError)) return repositoryFault(error, what);
+  const why = orasConnectionWords(error, asked.path);
+  const said = why !== undefined && asked.pulled !== undefined ? fetching(why) : (why ?? error.message);
+  return repositoryFault(new HttpError(error.reason, said, { cause: error }), what);
+}
+
+function fetching(why: string): string {
+  return `failed to perform "FetchReference" on source: ${why}`;
+}
+
+function inWordsOfOras(fault: RegistryFault, { hasCredentials, pulled }: Asked): string {
+  const isAnonymous = fault.reason === "unauthorized" && !hasCredentials;
+  const why = isAnonymous ? orasWithoutLogin(fault) : orasWords(fault);
+  if (pulled === undefined || !fault.message.includes("/manifests/")) return why;
+  return fetching(fault.status === 404 ? `${pulled}: not found` : why);
 }

@@ -28,8 +28,8 @@ export async function verifyChart(
     return chart;
   }
   if (repository.signed === undefined) {
-    const why = "charts of a repository with an index have no signatures: use one of type oci, or remove spec.verify";
-    throw chartFailure("ChartVerificationError", why);
+    const mend = "charts of a repository with an index have no signatures: use one of type oci, or remove spec.verify";
+    throw chartFailure("ChartVerificationError", `not implemented; ${mend}`);
   }
   await refuseEmptySecret(verify, ctx);
   const [url = chart.name] = chart.urls;
@@ -51,18 +51,22 @@ export async function verifyChart(
   return { ...chart, digest: artifact.digest };
 }
 
-/** Without keys no signature could be valid: Flux says so before it checks any. */
+/** Without a Secret or its keys no signature could be valid: Flux says so before it checks any. */
 async function refuseEmptySecret(
   { provider, secretRef }: NonNullable<HelmChartSpec["verify"]>,
   ctx: SourceContext,
 ): Promise<void> {
+  const failed = (why: string): Failure =>
+    unknownFailure(
+      "VerificationError",
+      `failed to verify the signature using provider '${provider}': ${why}`,
+      undefined,
+    );
+  if (provider === "notation" && secretRef === undefined) {
+    throw failed(`verification secret cannot be empty: '${ctx.run.key.name}'`);
+  }
   if (provider !== "cosign" || secretRef === undefined) return;
   const data = await secretData(secretRef.name, ctx);
   if (data === undefined || [...data.keys()].some((name) => name.endsWith(".pub"))) return;
-  const why = `no public keys found in secret '${ctx.namespace}/${secretRef.name}'`;
-  throw unknownFailure(
-    "VerificationError",
-    `failed to verify the signature using provider 'cosign': ${why}`,
-    undefined,
-  );
+  throw failed(`no public keys found in secret '${ctx.namespace}/${secretRef.name}'`);
 }

@@ -2,7 +2,7 @@ import type { HelmRepositorySpec } from "../../api/helm-repository.ts";
 import { Failure } from "../../core/failure.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
-import { holdsTrust, trustIn } from "../../secrets/trust.ts";
+import { isWholeTrust, trustIn } from "../../secrets/trust.ts";
 import { type SecretContext, secretData } from "../source/secrets.ts";
 
 /** How to log in to a Helm repository. */
@@ -35,8 +35,8 @@ export async function helmCredentials(
   if (username === undefined && password !== undefined) {
     throw failed(`${subject}: malformed basic auth - has 'password' but missing 'username'`);
   }
-  // Read even if certSecretRef takes precedence, as in Flux: its faults are reported.
-  const deprecatedTls = holdsTrust(data) ? trustIn(data, subject, failed) : undefined;
+  // Read even if certSecretRef takes precedence, as in Flux: its faults are reported. Half of a pair counts as none.
+  const deprecatedTls = isWholeTrust(data) ? trustIn(data, subject, failed) : undefined;
   const tls = ownTls ?? deprecatedTls;
   return {
     ...(username === undefined || password === undefined ? {} : { username, password: new Secret(password) }),

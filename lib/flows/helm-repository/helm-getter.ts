@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { parseDuration } from "../../core/duration.ts";
-import { type Http, HttpError, type HttpResponse } from "../../core/ports/http.ts";
+import { type Http, HttpError, type HttpErrorReason, type HttpResponse } from "../../core/ports/http.ts";
 import { percentDecoded } from "../../secrets/proxy.ts";
 import type { HelmCredentials } from "./credentials.ts";
 
@@ -61,7 +61,7 @@ export async function getFile(file: HelmFile, http: Pick<Http, "send">, signal: 
     )
     .catch((error: unknown) => {
       if (!(error instanceof HttpError) || error.reason === "too-large") throw error;
-      throw new HelmFetchError(error.message, { cause: error });
+      throw new HelmFetchError(inWordsOfGo(error), { cause: error });
     });
   const { status } = response;
   if (status === 200 || (status === 304 && headers !== undefined)) return response;
@@ -73,6 +73,19 @@ export async function getFile(file: HelmFile, http: Pick<Http, "send">, signal: 
       ...(Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: Math.min(seconds * 1_000, maxTimeoutMs) } : {}),
     },
   );
+}
+
+/** As Go's client, which Flux uses, names a request without an answer. */
+function inWordsOfGo({ reason, message }: HttpError): string {
+  const [, url, why = ""] = /^GET (\S+): (.*)$/s.exec(message) ?? [];
+  if (url === undefined || reason === "refused") return message;
+  return `Get "${url}": ${goReason(reason, why)}`;
+}
+
+function goReason(reason: HttpErrorReason, why: string): string {
+  if (reason === "timeout") return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+  if (reason === "redirect") return why === "too many redirects" ? `stopped after ${maxRedirects} redirects` : why;
+  return why === "socket hang up" ? "EOF" : why;
 }
 
 /** A query may contain a signature. */

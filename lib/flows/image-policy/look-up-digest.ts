@@ -2,7 +2,7 @@ import { Failure } from "../../core/failure.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 import type { Http } from "../../core/ports/http.ts";
 import { parseImageRepository } from "../../image/image-reference.ts";
-import { inRegistryWords } from "../../image/registry-words.ts";
+import { inRegistryWords } from "../../sources/oci/registry-words.ts";
 import { registryClients } from "../../sources/oci/registry-client.ts";
 import { failureOf } from "../../sources/oci/registry-fault.ts";
 import type { FlowDeps } from "../flow-deps.ts";

@@ -13,7 +13,7 @@ import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { repositoryTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { ImageReferenceFault, type ImageRepositoryName, parseImageRepository } from "../../image/image-reference.ts";
-import { inRegistryWords } from "../../image/registry-words.ts";
+import { inRegistryWords } from "../../sources/oci/registry-words.ts";
 import { type ScannedTags, scanTags } from "../../image/scan.ts";
 import { type Connect, type RegistryClient, registryClients } from "../../sources/oci/registry-client.ts";
 import { failureOf } from "../../sources/oci/registry-fault.ts";

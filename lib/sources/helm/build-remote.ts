@@ -1,4 +1,4 @@
-import { confined } from "../../manifests/artifact-tree.ts";
+import { posix } from "node:path";
 import type { BuiltChart, ChartShape } from "./build-local.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import { type Budget, chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";
@@ -76,8 +76,9 @@ function refuseLarge({ length }: Uint8Array): void {
   if (length > maxChartBytes) throw new RangeError(`size of chart exceeds '${maxChartBytes}' bytes limit`);
 }
 
+/** As Flux looks for it: a path that leads out of the chart, or is absolute, names none of its files. */
 function fileOrValues({ files, values }: Chart, path: string) {
-  const name = confined(path);
+  const name = posix.normalize(path);
   return name === "values.yaml" ? values : files.find((file) => file.name === name && !isOwn(file.name))?.bytes;
 }
 

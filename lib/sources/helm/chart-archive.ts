@@ -37,6 +37,8 @@ export function chartBudget(): Budget {
   return { bytes: maxUnpackedChartBytes, files: maxChartFiles };
 }
 
+/** A shorter text ends within the header of gzip, which Go reads first. */
+const gzipHeadBytes = 10;
 const chunkBytes = 64 * 1024;
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -49,8 +51,10 @@ export async function readArchive(
   budget: Budget,
   signal: AbortSignal,
 ): Promise<readonly ChartFile[]> {
-  if (packed[0] !== 0x1f || packed[1] !== 0x8b)
-    throw new RangeError(packed.length === 0 ? "EOF" : "gzip: invalid header");
+  if (packed[0] !== 0x1f || packed[1] !== 0x8b) {
+    const isShort = packed.length < gzipHeadBytes;
+    throw new RangeError(packed.length === 0 ? "EOF" : isShort ? "unexpected EOF" : "gzip: invalid header");
+  }
   const gunzip = createGunzip({ chunkSize: chunkBytes });
   // The reader below gets the error of either stream.
   const stream = pipeline(Readable.from(slices(packed)), gunzip, () => undefined);

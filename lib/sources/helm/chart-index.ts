@@ -4,6 +4,7 @@ import { messageOf } from "../../core/failure.ts";
 import type { Json } from "../../core/json.ts";
 import { refuseAliasBomb } from "../../manifests/alias-bomb.ts";
 import { goSchema } from "../../manifests/go-yaml/go-schema.ts";
+import { goYamlFault } from "../../manifests/go-yaml/go-yaml-fault.ts";
 import { Unacceptable } from "../../manifests/read-failure.ts";
 import type { ChartIndex, IndexFormat } from "./chart-entry.ts";
 import { type IndexLimits, maxIndexAliases, maxIndexDepth, maxPieceBytes } from "./index-limits.ts";
@@ -97,12 +98,8 @@ function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: tru
 }
 
 /** In go-yaml's words where they are known, else in js-yaml's. */
-function yamlText({ mark, reason }: YAMLException, text: string): string {
-  const line = mark?.line ?? 0;
-  const isAtEnd = text.slice(mark?.position).trim() === "";
-  // A list or mapping in flow style has no end. go-yaml counts lines of this fault from zero.
-  if (isAtEnd && reason === "deficient indentation") return `yaml: line ${line}: did not find expected node content`;
-  return `yaml: line ${line + 1}: ${reason}`;
+function yamlText(error: YAMLException, text: string): string {
+  return `yaml: ${goYamlFault(error, text) ?? `line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`}`;
 }
 
 /** JSON and js-yaml with this schema make only values that JSON has. */

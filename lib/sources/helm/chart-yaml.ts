@@ -2,6 +2,7 @@ import { constructFromEvents, EVENT_ID, parseEvents, YAMLException } from "js-ya
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { refuseAliasBomb } from "../../manifests/alias-bomb.ts";
 import { goSchema } from "../../manifests/go-yaml/go-schema.ts";
+import { goYamlFault } from "../../manifests/go-yaml/go-yaml-fault.ts";
 import { maxDepth } from "../../manifests/read-document.ts";
 import { Unacceptable, yamlFault } from "../../manifests/read-failure.ts";
 
@@ -22,8 +23,9 @@ export function chartYaml(bytes: Uint8Array): readonly Json[] {
     return constructFromEvents(events, { source: text, schema: goSchema, json: true, maxAliases: -1 }).map(jsonOf);
   } catch (error) {
     if (error instanceof YAMLException) {
-      const line = error.mark === undefined ? "" : ` line ${error.mark.line + 1}:`;
-      throw new RangeError(`error converting YAML to JSON: yaml:${line} ${yamlFault(error)}`, { cause: error });
+      const line = error.mark === undefined ? "" : `line ${error.mark.line + 1}: `;
+      const what = goYamlFault(error, text) ?? `${line}${yamlFault(error)}`;
+      throw new RangeError(`error converting YAML to JSON: yaml: ${what}`, { cause: error });
     }
     if (error instanceof Unacceptable) {
       throw new RangeError(`error converting YAML to JSON: yaml: line ${error.line}: ${error.message}`, {

@@ -17,6 +17,8 @@ export class IndexReader {
   readonly #format: IndexFormat;
   readonly #limits: IndexLimits;
   readonly #fields = new Map<string, Json>();
+  /** All fields that were there, also those that hold nothing. */
+  readonly #named = new Set<string>();
   /** The versions of each complete chart, newest first, with their JSON. */
   readonly #charts = new Map<string, { readonly charts: readonly IndexedChart[]; readonly json: Buffer }>();
   /** The chart whose versions come in; `kept` is undefined where the index has null in place of a list. */
@@ -49,7 +51,8 @@ export class IndexReader {
   #addFields(value: Json): void {
     if (!isJsonObject(value)) throw this.#refusal(mismatch(value, "", "repo.IndexFile"));
     for (const [name, field] of Object.entries(value)) {
-      if (this.#format === "yaml" && this.#fields.has(name)) throw setTwice(name);
+      if (this.#format === "yaml" && this.#named.has(name)) throw new NotInPieces("a field twice");
+      this.#named.add(name);
       switch (name) {
         case "entries":
           if (field === null) break;
@@ -81,7 +84,7 @@ export class IndexReader {
   #addCharts(charts: JsonObject): void {
     for (const [name, versions] of Object.entries(charts)) {
       this.#complete();
-      if (this.#format === "yaml" && this.#charts.has(name)) throw setTwice(name);
+      if (this.#format === "yaml" && this.#charts.has(name)) throw new NotInPieces("a chart twice");
       this.#count(this.#charts.size, name.length);
       this.#open = { name: detached(name), kept: versions === null ? undefined : [] };
       if (versions !== null) this.#addVersions(versions);
@@ -189,11 +192,6 @@ const kinds = {
   publicKeys: { kind: "strings", takesScalars: true },
   annotations: { kind: "annotations", takesScalars: true },
 } as const;
-
-function setTwice(name: string): RangeError {
-  const what = `key ${JSON.stringify(name)} already set in map`;
-  return new RangeError(`error converting YAML to JSON: yaml: unmarshal errors: ${what}`);
-}
 
 /** Go sorts names by their bytes. */
 function compareBytes(one: string, other: string): number {

@@ -1,9 +1,10 @@
 import type { OciRepositorySpec } from "../../api/oci-repository.ts";
 import { cutText } from "../../core/cut-text.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { Failure } from "../../core/failure.ts";
 import { mediaTypes } from "./media-types.ts";
 import { maxTagLength, type RegistryClient } from "./registry-client.ts";
 import { failureOf } from "./registry-fault.ts";
+import { inRegistryWords } from "./registry-words.ts";
 import type { RepositoryAddress } from "./repository-url.ts";
 
 /** The current target of an OCIRepository's `spec.ref`. */
@@ -61,7 +62,7 @@ export async function resolve(
       const { chooseTag } = await import("./choose-tag.ts");
       chosen = await chooseTag(tags, { semver, filter: semverFilter, isChart }, signal);
     } catch (error) {
-      const text = `failed to determine the artifact tag for '${spec.url}': ${messageOf(error)}`;
+      const text = `failed to determine the artifact tag for '${spec.url}': ${inRegistryWords(error)}`;
       throw error instanceof RangeError
         ? new Failure("ReadOperationFailed", text, { cause: error })
         : failureOf("ReadOperationFailed", text, error, signal);
@@ -71,7 +72,7 @@ export async function resolve(
     const found = await registry.digestOfTag(repository, chosen, signal);
     return { revision: `${chosen}@${found}`, reference: `${host}/${repository}:${chosen}`, digest: found };
   } catch (error) {
-    const text = `failed to determine artifact digest: ${messageOf(error)}`;
+    const text = `failed to determine artifact digest: ${inRegistryWords(error)}`;
     throw failureOf("OCIArtifactPullFailed", text, error, signal);
   }
 }

@@ -152,9 +152,8 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(await world().run()).toMatchObject({ outcome: "failed" });
     expect(condition("app", "Ready")).toMatchObject({
       reason: "OCIArtifactPullFailed",
-      message: expect.stringContaining(
-        "failed to determine artifact digest: GET http://127.0.0.1:1/v2/: dial tcp 127.0.0.1:1: connect: connection refused",
-      ),
+      message:
+        'failed to determine artifact digest: Get "https://127.0.0.1:1/v2/": dial tcp 127.0.0.1:1: connect: connection refused; Get "http://127.0.0.1:1/v2/": dial tcp 127.0.0.1:1: connect: connection refused',
     });
   });
 

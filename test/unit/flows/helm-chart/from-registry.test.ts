@@ -105,7 +105,10 @@ describe("a chart from an OCI registry", () => {
     for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
     world().chart({ sourceRef, version: "1.0.0" });
     await world().runChart();
-    expect(world().told()[0]).toMatch(/^Warning ChartPullError: chart pull error: .*basic credential not found$/);
+    const { host } = new URL(world().address);
+    expect(world().told()).toEqual([
+      `Warning ChartPullError: chart pull error: failed to download chart for remote reference: failed to get 'oci://${host}/charts/app:1.0.0': failed to perform "FetchReference" on source: GET "http://${host}/v2/charts/app/manifests/1.0.0": basic credential not found`,
+    ]);
   });
 
   test("an artifact that is not a chart is refused", async () => {

@@ -87,6 +87,14 @@ describe("the signature of a chart", () => {
     );
   });
 
+  test("11.3/84: by Notation without a Secret fails before any signature is read, and names the HelmChart", async () => {
+    await registry();
+    world().chart({ sourceRef, version: "1.0.0", verify: { provider: "notation" } });
+    await world().runChart();
+    const why = "failed to verify the signature using provider 'notation': verification secret cannot be empty: 'app'";
+    expect(world().told()).toEqual([`Warning VerificationError: ${why}`]);
+  });
+
   test("removing spec.verify removes the condition of the verification", async () => {
     await registry();
     await publish("1.0.0", alice);
@@ -107,7 +115,7 @@ describe("the signature of a chart", () => {
     world().chart({ sourceRef, verify });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
     expect(world().told()[0]).toContain(
-      "Warning ChartVerificationError: chart verification error: charts of a repository",
+      "Warning ChartVerificationError: chart verification error: not implemented; charts of a repository",
     );
   });
 });

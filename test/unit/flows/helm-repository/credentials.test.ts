@@ -39,6 +39,13 @@ describe("credentials of a HelmRepository", () => {
     expect(world.sent.map(({ tls }) => tls)).toEqual([{ ca: deprecated }, { ca: own }]);
   });
 
+  test("half of a certificate and its key in secretRef counts as none, as in Flux", async () => {
+    world.secret("login", { username: "ann", password: "s3cret", "tls.crt": await pem("client.crt") });
+    world.helmRepository({ secretRef: { name: "login" } });
+    expect(await world.runOnce()).toMatchObject({ outcome: "stored" });
+    expect(world.sent.map(({ tls }) => tls)).toEqual([undefined]);
+  });
+
   test.each([
     [{ secretRef: { name: "none" } }, `failed to get authentication secret 'apps/none': secrets "none" not found`],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Http, HttpRequest } from "../../../../lib/core/ports/http.ts";
+import { type Http, HttpError, type HttpErrorReason, type HttpRequest } from "../../../../lib/core/ports/http.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { getFile, HelmFetchError } from "../../../../lib/flows/helm-repository/helm-getter.ts";
 import { untilDeadline } from "../../../deadline.ts";
@@ -40,6 +40,45 @@ describe("a file of a Helm repository", () => {
   test("has a timeout of one minute, or the timeout of the repository", async () => {
     expect((await asked("https://charts.test/x"))?.timeoutMs).toBe(60_000);
     expect((await asked("https://charts.test/x", { timeout: "5s" }))?.timeoutMs).toBe(5_000);
+  });
+
+  test.each<[HttpErrorReason, string, string]>([
+    [
+      "unreachable",
+      "dial tcp 127.0.0.1:1: connect: connection refused",
+      "dial tcp 127.0.0.1:1: connect: connection refused",
+    ],
+    ["unreachable", "socket hang up", "EOF"],
+    ["redirect", "too many redirects", "stopped after 10 redirects"],
+    [
+      "timeout",
+      "no answer within 5000 ms",
+      "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+    ],
+  ])("without an answer fails in the words of Go's client (%s: %s)", async (reason, why, words) => {
+    const error = new HttpError(reason, `GET https://charts.test/x: ${why}`);
+    const http = { send: () => Promise.reject(error) };
+    const file = {
+      url: "https://charts.test/x",
+      repository: { url: "https://charts.test" },
+      credentials: {},
+      maxBytes: 1,
+    };
+    await expect(getFile(file, http, untilDeadline())).rejects.toThrow(
+      new HelmFetchError(`Get "https://charts.test/x": ${words}`),
+    );
+  });
+
+  test("to which the network policy refuses a connection is named without Go's words", async () => {
+    const error = new HttpError("refused", "GET https://charts.test/x: it is a private address");
+    const http = { send: () => Promise.reject(error) };
+    const file = {
+      url: "https://charts.test/x",
+      repository: { url: "https://charts.test" },
+      credentials: {},
+      maxBytes: 1,
+    };
+    await expect(getFile(file, http, untilDeadline())).rejects.toThrow(new HelmFetchError(error.message));
   });
 
   test("that is missing fails with Helm's text, without the query of the URL", async () => {

@@ -82,7 +82,7 @@ describe("a chart in the artifact of a source", () => {
     [
       "a values file that is not YAML",
       { valuesFiles: ["bad.yaml"] },
-      "values files merge error: unmarshaling values from 'bad.yaml' failed: error converting YAML to JSON: yaml: line 2: ",
+      "values files merge error: unmarshaling values from 'bad.yaml' failed: error converting YAML to JSON: yaml: line 1: did not find expected node content",
     ],
     [
       "a values file whose aliases expand beyond the limit",
@@ -133,6 +133,7 @@ describe("a chart in the artifact of a source", () => {
       "invalid chart reference: open source/empty/Chart.yaml: no such file or directory; the artifact has the charts broken, climbing,",
     ],
     ["a file that is no archive", "empty/x", "invalid chart reference: gzip: invalid header"],
+    ["a file that is too short for an archive", "empty/short", "invalid chart reference: unexpected EOF"],
     ["a chart without a name", "nameless", "invalid chart reference: validation: chart.metadata.name is required"],
     [
       "a chart whose version is no version",
@@ -147,13 +148,14 @@ describe("a chart in the artifact of a source", () => {
     [
       "metadata that is not YAML",
       "broken",
-      "invalid chart reference: cannot load 'Chart.yaml': error converting YAML to JSON: yaml: line 2: ",
+      "invalid chart reference: cannot load 'Chart.yaml': error converting YAML to JSON: yaml: line 1: did not find expected node content",
     ],
     ["no path", "", "invalid chart reference: no path set for local chart reference"],
     ["an absolute path", "/app", "invalid chart reference: local chart reference path is expected to be relative"],
   ] as const)("%s is an invalid reference", async ([, path, message], { signal }) => {
     const files = {
-      "empty/x": "text",
+      "empty/x": "a longer text",
+      "empty/short": "text",
       "nameless/Chart.yaml": "apiVersion: v2\nversion: 1.0.0\n",
       "unversioned/Chart.yaml": "apiVersion: v2\nname: app\nversion: one\n",
       "climbing/Chart.yaml": "apiVersion: v2\nname: ../x\nversion: 1.0.0\n",

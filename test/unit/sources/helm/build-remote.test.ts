@@ -42,6 +42,14 @@ describe("a chart from a repository", () => {
     expect((await unpacked(built.bytes, signal))["values.yaml"]).toBe("color: red\nlist:\n- 1\n- 2\n");
   });
 
+  test.for([["../values-prod.yaml"], ["/values-prod.yaml"]])(
+    "11.4/101: the values file %s is missing, since it leads out of the chart",
+    async ([path = ""], { signal }) => {
+      const built = buildRemote(await packed(withFiles), "1.0.0+3", { ...plain, valuesFiles: [path] }, signal);
+      await expect(built).rejects.toThrow(`failed to merge chart values: no values file found at path '${path}'`);
+    },
+  );
+
   test("11.4/101: a missing values file stops the build", async ({ signal }) => {
     const shape = { ...plain, valuesFiles: ["values-prod.yaml", "missing.yaml"] };
     const message =

@@ -128,6 +128,27 @@ describe("the index of a Helm repository", () => {
     ["entries: {}\n", "no API version specified"],
     ["apiVersion: v1\nentries: [\n", "error converting YAML to JSON: yaml: line 2: did not find expected node content"],
     [
+      '{"apiVersion":"v1","entries":{"app":[',
+      "error converting YAML to JSON: yaml: line 1: did not find expected node content",
+    ],
+    [
+      "apiVersion: v1\nentries:\n\tapp: []\n",
+      "error converting YAML to JSON: yaml: line 3: found character that cannot start any token",
+    ],
+    [
+      "apiVersion: v1\nentries: {}\nentries: {}\n",
+      'error converting YAML to JSON: yaml: unmarshal errors:\n  line 3: key "entries" already set in map',
+    ],
+    [
+      "apiVersion: v1\ngenerated:\ngenerated:\n",
+      'error converting YAML to JSON: yaml: unmarshal errors:\n  line 3: key "generated" already set in map',
+    ],
+    ["apiVersion: v1\nx: \u0000\n", "error converting YAML to JSON: yaml: control characters are not allowed"],
+    [
+      "apiVersion: v1\nentries: a: b\n",
+      "error converting YAML to JSON: yaml: line 2: mapping values are not allowed in this context",
+    ],
+    [
       index(entry("1.0.0", "    colour: blue\n")),
       'error unmarshaling JSON: while decoding JSON: json: unknown field "colour"',
     ],
