@@ -15,6 +15,8 @@ const mends = [
   /; spec\.filterTags\.pattern '[^\n]*' matches none of \d+ tags$/gm,
   /; none of \d+ tags is a version in spec\.policy\.semver\.range '[^\n]*'$/gm,
   /; leave such tags out with spec\.filterTags\.pattern, or take the number out of them with spec\.filterTags\.extract$/gm,
+  /; the key is '[\w.-]+' of the Secret$/gm,
+  / Write only host and port in spec\.endpoint, as in s3\.eu-central-1\.amazonaws\.com$/gm,
   /: it is suspended, resume it with sluice resume (?:hr|ks) [\w.-]+ -n [\w.-]+$/gm,
 ];
 

@@ -112,6 +112,11 @@ export const bucketFaults: readonly FileFaults[] = [
         find: "(amazonaws\\.com|amazonaws\\.com\\.cn)$/",
         replace: "(amazonaws\\.com|amazonaws\\.com\\.cn)/",
       },
+      {
+        what: "a bucket is looked for with a name that leads to another path",
+        find: "&& !/\\.\\.|\\.-|-\\./.test(bucket)",
+        replace: "|| bucket.includes('..')",
+      },
     ],
   },
   {

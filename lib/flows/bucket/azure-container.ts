@@ -20,6 +20,10 @@ export async function openAzureContainer(
   way: Way,
   { deps, namespace }: Pick<SourceContext, "deps" | "namespace">,
 ): Promise<ObjectStore> {
+  const { clock } = deps;
+  const access =
+    secret === undefined ? anonymous : await accessOf(secret, secretRef?.name ?? "", way, { clock, namespace });
+  // In Flux's order: an incomplete Secret is reported before a wrong address.
   if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
     const mend = "write the URL of the storage account: https://<account>.blob.core.windows.net";
     throw new Failure("URLInvalid", `spec.endpoint is not a URL: ${mend}`);
@@ -30,9 +34,6 @@ export async function openAzureContainer(
       "spec.bucketName must be the name of a container: up to 63 letters, digits and hyphens",
     );
   }
-  const { clock } = deps;
-  const access =
-    secret === undefined ? anonymous : await accessOf(secret, secretRef?.name ?? "", way, { clock, namespace });
   return azureStore({ ...way, endpoint: new URL(endpoint), container, access, clock });
 }
 

@@ -1,7 +1,7 @@
 import { type BucketSpec, bucketCombinationFault, unsupportedBucketFields } from "../../api/bucket.ts";
 import { Failure } from "../../core/failure.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
-import { addressFault, hostOf, isAmazonS3 } from "../../sources/bucket/s3-endpoint.ts";
+import { endpointFault, endpointHost, hostOf, isAmazonS3, isRegion } from "../../sources/bucket/s3-endpoint.ts";
 
 /** Refuses a spec before its run begins (reference sources 8.2): what only a change of it can mend. Throws a {@link Failure}. */
 export function checkBucket(spec: BucketSpec): void {
@@ -14,7 +14,7 @@ export function checkBucket(spec: BucketSpec): void {
 }
 
 function checkCombinations(spec: BucketSpec): void {
-  const { bucketName: bucket, endpoint, provider, serviceAccountName = "", sts } = spec;
+  const { provider, serviceAccountName = "", sts } = spec;
   if (sts !== undefined) {
     const isRight =
       (provider === "aws" && sts.provider === "aws") || (provider === "generic" && sts.provider === "ldap");
@@ -36,15 +36,18 @@ function checkCombinations(spec: BucketSpec): void {
   if (provider === "generic" || provider === "aws") {
     // Empty is unset, as in Flux.
     const region = spec.region === "" ? undefined : spec.region;
-    const fault = addressFault({ endpoint, bucket, region });
-    if (fault !== undefined) throw new Failure("URLInvalid", fault);
+    if (region !== undefined && !isRegion(region)) {
+      const right = "1 to 64 letters, digits and hyphens, for example eu-central-1";
+      throw new Failure("URLInvalid", `spec.region must be ${right}`);
+    }
     refuseUnsafeLogin(spec, region);
   }
 }
 
 /** With our own identity, the way to the bucket has to be protected by TLS as the system trusts it, and to end at Amazon. */
-function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpec, region: string | undefined): void {
+function refuseUnsafeLogin({ provider, secretRef, ...spec }: BucketSpec, region: string | undefined): void {
   if (provider !== "aws" || secretRef !== undefined) return;
+  const endpoint = endpointHost(spec.endpoint);
   const unsafe = [
     ...(spec.insecure === true ? ["spec.insecure"] : []),
     ...(spec.certSecretRef === undefined ? [] : ["spec.certSecretRef"]),
@@ -56,7 +59,8 @@ function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpe
     const why = "cannot be set with provider aws, which signs requests for AWS alone";
     throw new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or ${mend}`);
   }
-  if (isAmazonS3(hostOf(endpoint, region))) return;
+  // What is no host at all is refused before the login, in Flux's words.
+  if (isAmazonS3(hostOf(endpoint, region)) || endpointFault(endpoint) !== undefined) return;
   const [what, right] = isAmazonS3(endpoint)
     ? [`spec.region '${region ?? ""}' is not a region`, "one such as eu-central-1"]
     : [`spec.endpoint '${endpoint}' is not a host`, "s3.<region>.amazonaws.com"];

@@ -6,6 +6,7 @@ import { Secret } from "../../core/secret.ts";
 import type { Way } from "../../sources/bucket/bounded-requests.ts";
 import { BucketFault, type ObjectStore } from "../../sources/bucket/object-store.ts";
 import type { Phase } from "../../sources/bucket/phase.ts";
+import { bucketNameFault, endpointFault, endpointHost } from "../../sources/bucket/s3-endpoint.ts";
 import type { S3Credentials } from "../../sources/bucket/sign-request.ts";
 import { proxyOf } from "../source/proxy.ts";
 import { tlsTrust } from "../source/secrets.ts";
@@ -59,9 +60,11 @@ async function openS3Bucket(
   phase: Phase,
   ctx: SourceContext,
 ): Promise<ObjectStore> {
-  const { bucketName: bucket, endpoint, insecure = false } = spec;
-  const tls = insecure ? undefined : await trustOf(spec, endpoint, "failed to get TLS config", ctx);
-  const found = await s3Credentials(spec, access, phase, ctx);
+  const { bucketName: bucket, insecure = false } = spec;
+  const tls = insecure ? undefined : await trustOf(spec, spec.endpoint, "failed to get TLS config", ctx);
+  const own = access.secret && keysIn(access.secret, spec);
+  const endpoint = checkAddress(spec);
+  const found = own ?? (await s3Credentials(spec, access, phase, ctx));
   const region = nonEmpty(spec.region) ?? found.region;
   const { s3Store } = await import("../../sources/bucket/s3-store.ts");
   const { credentials } = found;
@@ -85,25 +88,36 @@ interface Found {
   readonly region?: string;
 }
 
+/** The endpoint, checked before anybody is asked for a login (minio-go: `NewClient`, then the name with the first request). */
+function checkAddress({ bucketName: bucket, endpoint }: BucketSpec): string {
+  const host = endpointHost(endpoint);
+  const fault = endpointFault(host);
+  if (fault !== undefined) throw new Failure("AuthenticationFailed", fault);
+  const nameFault = bucketNameFault(bucket);
+  if (nameFault === undefined) return host;
+  throw new Failure("BucketOperationFailed", `failed to confirm existence of '${bucket}' bucket: ${nameFault}`);
+}
+
+function keysIn(secret: SecretData, { secretRef }: BucketSpec): Found {
+  const [accessKeyId = "", secretAccessKey = ""] = [secret.get("accesskey"), secret.get("secretkey")];
+  if (accessKeyId === "" || secretAccessKey === "") {
+    throw invalidSecret(secretRef?.name, "required fields 'accesskey' and 'secretkey'");
+  }
+  for (const [key, value] of Object.entries({ accesskey: accessKeyId, secretkey: secretAccessKey })) {
+    if (/^[ -~]*$/.test(value)) continue;
+    const why = `key '${key}' holds a character that is not printable ASCII`;
+    throw invalidSecret(secretRef?.name, `${why}: write it without a newline`);
+  }
+  return { credentials: { accessKeyId, secretAccessKey: new Secret(secretAccessKey) } };
+}
+
 async function s3Credentials(
   spec: BucketSpec,
-  { secret, way, login }: S3Access,
+  { way, login }: Omit<S3Access, "secret">,
   phase: Phase,
   ctx: SourceContext,
 ): Promise<Found> {
-  const { provider, secretRef, sts } = spec;
-  if (secret !== undefined) {
-    const [accessKeyId = "", secretAccessKey = ""] = [secret.get("accesskey"), secret.get("secretkey")];
-    if (accessKeyId === "" || secretAccessKey === "") {
-      throw invalidSecret(secretRef?.name, "required fields 'accesskey' and 'secretkey'");
-    }
-    for (const [key, value] of Object.entries({ accesskey: accessKeyId, secretkey: secretAccessKey })) {
-      if (/^[ -~]*$/.test(value)) continue;
-      const why = `key '${key}' holds a character that is not printable ASCII`;
-      throw invalidSecret(secretRef?.name, `${why}: write it without a newline`);
-    }
-    return { credentials: { accessKeyId, secretAccessKey: new Secret(secretAccessKey) } };
-  }
+  const { provider, sts } = spec;
   if (provider === "aws") return awsCredentials(spec, login, ctx);
   if (sts === undefined) return { credentials: undefined };
   const user = sts.secretRef === undefined ? undefined : await readSecret("STS secret", sts.secretRef.name, ctx);

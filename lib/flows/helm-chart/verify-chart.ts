@@ -9,8 +9,9 @@ import type { SourceContext } from "../source/source-context.ts";
 import type { ChartRepository } from "./chart-repository.ts";
 import { unknownFailure } from "./unknown-failure.ts";
 
-/** The fault that is found before any signature is checked: the Secret of `spec.verify`. */
-const ofSetup = /^(?:secrets "|secret '|no certificates found|'trustpolicy\.json' not found|verification secret)/;
+/** The faults that are found before any signature is checked: those of the Secret of `spec.verify`. */
+const ofSetup =
+  /^(?:secrets "|secret '|no certificates found|'trustpolicy\.json' not found|verification secret|PEM decoding failed|unknown Public key|failed to parse the public key|unsupported public key)/;
 
 /**
  * The chart with the digest that its signatures cover, by which it is then pulled; without `spec.verify` the chart unchanged. Each

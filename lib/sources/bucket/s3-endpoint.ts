@@ -1,3 +1,5 @@
+import { goUrlFault } from "../../core/go-url-fault.ts";
+
 /** Hosts that know a bucket by a name of its own before theirs, as minio's client finds them. All others have it in the path. */
 const virtualHosts = [
   /(^|[.-])s3[.-].*amazonaws\.com(\.cn)?$/,
@@ -49,19 +51,32 @@ export function bucketUrl({ endpoint, insecure, bucket }: S3Address, region?: st
   return isInHost ? `${scheme}://${bucket}.${host}/` : `${scheme}://${host}/${bucket}/`;
 }
 
-/** What is wrong with the fields that a URL is made of; undefined if they give one. Only letters of hosts, buckets and regions may be in it. */
-export function addressFault({
-  endpoint,
-  bucket,
-  region,
-}: Pick<S3Address, "bucket" | "endpoint"> & { readonly region: string | undefined }): string | undefined {
-  if (!/^[A-Za-z0-9._-]{3,255}$/.test(bucket) || bucket.includes("..")) {
-    return "spec.bucketName must be 3 to 255 letters, digits, dots and hyphens";
-  }
-  if (region !== undefined && !isRegion(region)) {
-    return "spec.region must be 1 to 64 letters, digits and hyphens, for example eu-central-1";
-  }
+/** The host in `spec.endpoint`: a slash at its end is no path, as in Flux. */
+export function endpointHost(endpoint: string): string {
+  return endpoint.replace(/\/$/, "");
+}
+
+/**
+ * What is wrong with {@link endpointHost}, in the words of minio's client, which Flux uses, and how to mend it; undefined for `host[:port]`. Only
+ * letters of hosts may become a part of a URL. Pure.
+ */
+export function endpointFault(endpoint: string): string | undefined {
   const isHost = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/.test(endpoint);
-  if (isHost && URL.canParse(`https://${endpoint}/`)) return undefined;
-  return "spec.endpoint must be a host without scheme and path, for example s3.eu-central-1.amazonaws.com";
+  if (isHost && !/^[-_.]|[-_](?::|$)/.test(endpoint) && URL.canParse(`https://${endpoint}/`)) return undefined;
+  const mend = "Write only host and port in spec.endpoint, as in s3.eu-central-1.amazonaws.com";
+  const fault = goUrlFault(`https://${endpoint}`);
+  if (fault !== undefined) return `parse ${JSON.stringify(`https://${endpoint}`)}: ${fault}. ${mend}`;
+  const [, host = "", path = ""] = /^([^/?#]*)([^?#]*)/.exec(endpoint) ?? [];
+  if (path !== "") return `Endpoint url cannot have fully qualified paths. ${mend}`;
+  return `Endpoint: ${host} does not follow ip address or domain name standards. ${mend}`;
+}
+
+/** What is wrong with the name of a bucket, in the words of minio's client; undefined if it may be asked for. Pure. */
+export function bucketNameFault(bucket: string): string | undefined {
+  if (bucket.trim() === "") return "Bucket name cannot be empty";
+  if (bucket.length < 3) return "Bucket name cannot be shorter than 3 characters";
+  if (bucket.length > 63) return "Bucket name cannot be longer than 63 characters";
+  if (/^(?:\d+\.){3}\d+$/.test(bucket)) return "Bucket name cannot be an ip address";
+  const isValid = /^[A-Za-z0-9][A-Za-z0-9._-]+[A-Za-z0-9]$/.test(bucket) && !/\.\.|\.-|-\./.test(bucket);
+  return isValid ? undefined : "Bucket name contains invalid characters";
 }

@@ -26,7 +26,7 @@ export async function verifyByKeys(
   checking: Checking,
 ): Promise<void> {
   if (keys.size > maxPublicKeys) throw new SignatureFault(`the secret has more than ${maxPublicKeys} public keys`);
-  const parsed = [...keys].map(([name, pem]) => parsePublicKey(pem, `public key '${name}'`));
+  const parsed = [...keys].map(([name, pem]) => parsePublicKey(pem, `the key is '${name}' of the Secret`));
   const slices = timeSlices(checking.signal);
   for await (const { signed, signature, isAbout } of statementBundles(artifact, checking)) {
     if (slices.isOver()) await slices.pause();

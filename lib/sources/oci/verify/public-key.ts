@@ -10,13 +10,13 @@ export interface PublicKey {
 const armor = /-----BEGIN ([A-Z ]{1,40})-----[\s\S]+?-----END \1-----/;
 const types = new Set(["PUBLIC KEY", "RSA PUBLIC KEY"]);
 
-/** Reads an ECDSA, RSA or Ed25519 key in PEM. Throws a {@link SignatureFault} that names `where`, with the reason in cosign's words. */
+/** Reads an ECDSA, RSA or Ed25519 key in PEM. Throws a {@link SignatureFault} in cosign's words, with `where` at its end. */
 export function parsePublicKey(text: string, where: string): PublicKey {
   const [block, type = ""] = armor.exec(text) ?? [];
-  if (block === undefined) throw new SignatureFault(`${where}: PEM decoding failed`);
+  if (block === undefined) throw new SignatureFault(`PEM decoding failed; ${where}`);
   if (!types.has(type)) {
     const hint = "Are you passing the correct public key?";
-    throw new SignatureFault(`${where}: unknown Public key PEM file type: ${type}. ${hint}`);
+    throw new SignatureFault(`unknown Public key PEM file type: ${type}. ${hint}; ${where}`);
   }
   const key = keyOf(block, where);
   // PKCS #1 v1.5 for RSA, ASN.1 for ECDSA; Ed25519 hashes by itself.
@@ -32,12 +32,12 @@ function keyOf(block: string, where: string): KeyObject {
   try {
     key = createPublicKey(block);
   } catch (error) {
-    throw new SignatureFault(`${where}: failed to parse the public key`, { cause: error });
+    throw new SignatureFault(`failed to parse the public key; ${where}`, { cause: error });
   }
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   const isUsable = usable.has(type) && (type !== "ec" || curves.has(details?.namedCurve));
   if (!isUsable) {
-    throw new SignatureFault(`${where}: unsupported public key type: use ECDSA (P-256, P-384, P-521), RSA or Ed25519`);
+    throw new SignatureFault(`unsupported public key type: use ECDSA (P-256, P-384, P-521), RSA or Ed25519; ${where}`);
   }
   return key;
 }

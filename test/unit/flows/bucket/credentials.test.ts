@@ -132,9 +132,7 @@ describe("a generic Bucket", () => {
       { provider: "aws", serviceAccountName: "robot" },
       "FeatureGateDisabled: to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
     ],
-    [{ endpoint: "https://s3.test" }, "URLInvalid: spec.endpoint must be a host without scheme and path, for example"],
     [{ region: "evil.example/x" }, "URLInvalid: spec.region must be 1 to 64 letters, digits and hyphens, for example"],
-    [{ bucketName: "../x" }, "URLInvalid: spec.bucketName must be 3 to 255 letters, digits, dots and hyphens"],
     [{ serviceAccountName: "robot" }, "InvalidSpec: ServiceAccountName is not supported for the 'generic' Bucket"],
     [{ accessFrom: { namespaceSelectors: [] } }, "UnsupportedField: spec.accessFrom is not supported yet"],
   ])("stalls with this spec: %j", async (spec, message) => {
@@ -143,6 +141,41 @@ describe("a generic Bucket", () => {
     const [reason = ""] = message.split(":");
     expect(here.conditions()).toContain(`Stalled=True ${reason}`);
     expect(here.s3.asked).toEqual([]);
+  });
+
+  test.each<[JsonObject, string]>([
+    [{ endpoint: "https://s3.test" }, "Authentication/Endpoint url cannot have fully qualified paths."],
+    [{ endpoint: "s3.test/folder" }, "Authentication/Endpoint url cannot have fully qualified paths."],
+    [{ endpoint: "" }, "Authentication/Endpoint:  does not follow ip address or domain name standards."],
+    [
+      { endpoint: "-s3.test" },
+      "Authentication/Endpoint: -s3.test does not follow ip address or domain name standards.",
+    ],
+    [
+      { endpoint: "s3.test?x=1" },
+      "Authentication/Endpoint: s3.test does not follow ip address or domain name standards.",
+    ],
+    [{ endpoint: "s3.test:x" }, 'Authentication/parse "https://s3.test:x": invalid port ":x" after host.'],
+    [{ bucketName: "" }, "BucketOperation/failed to confirm existence of '' bucket: Bucket name cannot be empty"],
+    [{ bucketName: "ab" }, "BucketOperation/failed to confirm existence of 'ab' bucket: Bucket name cannot be shorter"],
+    [
+      { bucketName: "1.2.3.4" },
+      "BucketOperation/failed to confirm existence of '1.2.3.4' bucket: Bucket name cannot be",
+    ],
+    [
+      { bucketName: "../x" },
+      "BucketOperation/failed to confirm existence of '../x' bucket: Bucket name contains invalid",
+    ],
+  ])("is not looked for at an address that is not valid, in the words of Flux's client: %j", async (spec, message) => {
+    const here = await open();
+    const [reason = "", text = ""] = message.split(/\/(.*)/s);
+    expect(await readyOf(here, spec)).toContain(`False ${reason}Failed: ${text}`);
+    expect(here.s3.asked).toEqual([]);
+  });
+
+  test("a slash at the end of its endpoint is left out", async () => {
+    const here = await open();
+    expect(await readyOf(here, { endpoint: `${here.s3.endpoint}/` })).toMatch(/^True /);
   });
 });
 
@@ -190,6 +223,7 @@ describe("a Bucket of provider aws", () => {
 
   test.each<[JsonObject, string]>([
     [{ endpoint: "s3.evil.test" }, "spec.endpoint 's3.evil.test' is not a host of Amazon S3"],
+    [{ endpoint: "s3.evil.test/" }, "spec.endpoint 's3.evil.test' is not a host of Amazon S3"],
     [{ endpoint: "s3.amazonaws.com.evil.test" }, "is not a host of Amazon S3"],
     [{ endpoint: "s3.eu-west-1.amazonaws.com:8443" }, "is not a host of Amazon S3"],
     [{ endpoint: "s3.amazonaws.com", region: "evil" }, "spec.region 'evil' is not a region of Amazon S3"],

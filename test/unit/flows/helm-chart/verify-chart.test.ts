@@ -87,6 +87,18 @@ describe("the signature of a chart", () => {
     );
   });
 
+  test("a key that cannot be read fails in the words of cosign, and is named", async () => {
+    await registry();
+    await publish("1.0.0", alice);
+    world().apply(secret("keys", { "a.pub": "no key" }));
+    world().chart({ sourceRef, version: "1.0.0", verify });
+    await world().runChart();
+    const why = "PEM decoding failed; the key is 'a.pub' of the Secret";
+    expect(world().told()).toEqual([
+      `Warning VerificationError: failed to verify the signature using provider 'cosign': ${why}`,
+    ]);
+  });
+
   test("11.3/84: by Notation without a Secret fails before any signature is read, and names the HelmChart", async () => {
     await registry();
     world().chart({ sourceRef, version: "1.0.0", verify: { provider: "notation" } });

@@ -189,7 +189,7 @@ describe("the signature of an OCIRepository", () => {
 
   test.each([
     [{ verify, data: undefined }, `'cosign': secrets "keys" not found`],
-    [{ verify, data: { "a.pub": "no key" } }, "'cosign': public key 'a.pub': PEM decoding failed"],
+    [{ verify, data: { "a.pub": "no key" } }, "'cosign': PEM decoding failed; the key is 'a.pub' of the Secret"],
     [
       { verify, data: { "a.key": "no key" } },
       "'cosign': no matching signatures were found for <artifact>; the Secret has no key that ends in .pub",

@@ -80,7 +80,9 @@ describe("public keys of cosign", () => {
     const artifact = await memoryRegistry().artifact();
     await signSimply(artifact, alice.privateKey);
     const both = new Map([...keys(alice), ["z.pub", pem]]);
-    await expect(verifyByKeys(artifact, both, checkingAt())).rejects.toThrow(`public key 'z.pub': ${why}`);
+    await expect(verifyByKeys(artifact, both, checkingAt())).rejects.toThrow(
+      `${why}; the key is 'z.pub' of the Secret`,
+    );
   });
 
   test("are limited to maxPublicKeys", async () => {
