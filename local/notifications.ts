@@ -28,39 +28,37 @@ const firstWaitMs = 1_000;
 
 /** Delivers those of each Provider one after the other in this process, and those of several Providers side by side. */
 export function startNotifications(deps: NotificationsDeps, signal: AbortSignal): Notifications {
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, Notification[]>();
   const running = new Set<Promise<void>>();
 
-  const isStopped = (): boolean => signal.aborted;
-  const drain = async (key: string, lane: Lane): Promise<void> => {
-    while (lane.waiting.length > 0 && !isStopped()) {
-      const batch = lane.waiting;
-      lane.waiting = [];
-      lane.left = batch.length;
-      // All of them were queued before the first read.
-      const reads = sharedReads(deps.clock);
-      for (const next of batch) {
-        if (isStopped()) break;
-        lane.left -= 1;
-        await deliverInTries(next, reads, deps, signal);
+  const drain = async (lane: string, waiting: Notification[]): Promise<void> => {
+    let reads = sharedReads(deps.clock);
+    /** The notifications that waited when the reads began. */
+    let left = waiting.length;
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+      if (left === 0) {
+        reads = sharedReads(deps.clock);
+        left = waiting.length + 1;
       }
+      left -= 1;
+      await deliverInTries(next, reads, deps, signal);
     }
-    lanes.delete(key);
+    lanes.delete(lane);
   };
   return {
     async add(notifications) {
       if (signal.aborted) return;
       for (const notification of notifications) {
         deps.recent?.add(notification);
-        const key = laneOf(notification);
-        const known = lanes.get(key);
-        if (known === undefined) {
-          const lane = { left: 0, waiting: [notification] };
-          lanes.set(key, lane);
-          const work = drain(key, lane).finally(() => running.delete(work));
+        const lane = laneOf(notification);
+        const waiting = lanes.get(lane);
+        if (waiting === undefined) {
+          const first = [notification];
+          lanes.set(lane, first);
+          const work = drain(lane, first).finally(() => running.delete(work));
           running.add(work);
-        } else if (known.left + known.waiting.length < maxWaiting) {
-          known.waiting.push(notification);
+        } else if (waiting.length < maxWaiting) {
+          waiting.push(notification);
         } else {
           deps.recent?.settle(notification, "not sent: too many wait for the Provider");
           deps.log.warn("notification dropped, too many wait for the Provider", fieldsOf(notification));
@@ -71,14 +69,6 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
       await Promise.allSettled(running);
     },
   };
-}
-
-/** The notifications for one Provider. */
-interface Lane {
-  /** Those of the present batch that have not begun. */
-  left: number;
-  /** Those that were added since the batch began. */
-  waiting: Notification[];
 }
 
 async function deliverInTries(

@@ -8,7 +8,7 @@ import type { FlowDeps } from "./flow-deps.ts";
 import { type EventToRecord, reportEvent } from "./record-event.ts";
 import { statusPatch } from "./status-patch.ts";
 
-/** The status of a kind that confirms requests, as all of Flux's do. */
+/** The status of a kind that confirms requests for a run. */
 export interface RequestedStatus {
   readonly lastHandledReconcileAt?: string | undefined;
 }
@@ -20,13 +20,15 @@ export interface RunContext<Status, Deps> {
   readonly namespace: string;
   readonly run: Run;
   readonly deps: Deps;
+  /** The field manager of the object's status and finalizers. */
+  readonly manager: string;
   /** The cluster where the object lives. Takes writes only while the run holds its lease. */
   readonly home: HomeCluster;
   /** The status as the run found it. */
   readonly before: Status;
   /** The value of the request annotation, to be copied to the status at the end of the run. */
   readonly requestedAt: string | undefined;
-  /** Whether it asks for a run that no earlier one was. */
+  /** Whether the annotation asks for a run that has not been done yet. */
   readonly isAsked: boolean;
   /** The generation of the object and the time, for conditions. */
   now(): { readonly generation: number; readonly at: number };
@@ -34,9 +36,9 @@ export interface RunContext<Status, Deps> {
   status(): Status;
   /** Changes the status without a write: most steps of a run are too short to be worth one. */
   setStatus(status: Status): void;
-  /** Writes what differs between the status, by default the present one, and the one in the cluster. Answers whether anything did. */
+  /** Writes what differs between the status, by default the present one, and the one in the cluster. Answers whether it wrote anything. */
   publish(status?: Status): Promise<boolean>;
-  /** Publishes the outcome of the run, and that the request for it was handled. Answers whether anything differed. */
+  /** Publishes the outcome of the run, and that the request for it was handled. Answers whether it wrote anything. */
   conclude(status: Status): Promise<boolean>;
   /** Records an event. If the API server does not accept it, it is logged and left out: no decision depends on it. */
   record(event: EventToRecord): Promise<void>;
@@ -66,7 +68,7 @@ export function runContext<Status extends RequestedStatus, Deps extends Pick<Flo
     return true;
   };
   return {
-    ...{ live, name, namespace, run, deps, home, before, requestedAt, publish },
+    ...{ live, name, namespace, run, deps, manager, home, before, requestedAt, publish },
     isAsked: requestedAt !== undefined && requestedAt !== before.lastHandledReconcileAt,
     now: () => ({ generation, at: deps.clock.now() }),
     status: () => status,

@@ -53,7 +53,7 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
 
   /** The answer after all redirects. */
   const answerTo = async (request: HttpRequest, reading: Reading, bounds: Bounds): Promise<Answered> => {
-    let to = requestUrl(request.url);
+    let to = requestUrl(new URL(request.url));
     let current = request;
     for (let redirects = 0; ; redirects++) {
       const { url } = to;
@@ -87,7 +87,7 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
         throw failed("redirect", request, url, "redirected to an address that is not followed");
       }
       if (next.host !== url.host) current = withoutCredentials(current);
-      to = requestUrl(next.href);
+      to = requestUrl(next);
     }
   };
 

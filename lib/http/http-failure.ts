@@ -21,7 +21,7 @@ export function noAnswer(
   }
   const hasTried =
     error instanceof Error && "syscall" in error && ["connect", "getaddrinfo"].includes(String(error.syscall));
-  const why = hasTried ? connectFault(error, requestUrl(url.href).target) : wordsOf(messageOf(error));
+  const why = hasTried ? connectFault(error, requestUrl(url).target) : wordsOf(messageOf(error));
   return failed(reasonOf(error, code), request, url, why, error);
 }
 

@@ -14,23 +14,8 @@ export interface RequestUrl {
   readonly target: Target;
 }
 
-/** Requests go to the same few URLs again and again: the webhook of a Provider, a query of a metric. */
-const known = new Map<string, RequestUrl>();
-const maxKnown = 64;
-const maxKnownChars = 1_000;
-
-/** Throws a `TypeError` for a text that is no URL, and a `URIError` for a login that cannot be decoded. */
-export function requestUrl(text: string): RequestUrl {
-  const same = known.get(text);
-  if (same !== undefined) return same;
-  const parsed = partsOf(new URL(text));
-  if (text.length > maxKnownChars) return parsed;
-  if (known.size >= maxKnown) known.clear();
-  known.set(text, parsed);
-  return parsed;
-}
-
-function partsOf(url: URL): RequestUrl {
+/** Throws a `URIError` for a login that cannot be decoded. */
+export function requestUrl(url: URL): RequestUrl {
   const { hostname, password, pathname, protocol, search, username } = url;
   const hasLogin = username !== "" || password !== "";
   const port = url.port === "" ? (protocol === "http:" ? 80 : 443) : Number(url.port);

@@ -36,10 +36,8 @@ function begin(
   const headers = headersOf(request, forwarded ? forwardedHeaders(proxy) : undefined);
   const { protocol } = url;
   try {
-    // One shape for all requests, without what is not needed: Node copies it several times.
-    return auth === undefined
-      ? start({ protocol, host, port, path: forwarded ? url.href : path, method, headers, agent, lookup })
-      : start({ protocol, host, port, path: forwarded ? url.href : path, method, headers, agent, lookup, auth });
+    // One shape for all requests: Node copies it several times.
+    return start({ protocol, host, port, path: forwarded ? url.href : path, method, headers, agent, lookup, auth });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ERR_INVALID_CHAR")) throw error;
     // Node's text names the header and not its value.
@@ -73,7 +71,7 @@ export async function sendOnce(
   try {
     return await new Promise<Answered>((resolve, reject) => {
       outgoing.once("response", (incoming: IncomingMessage) => {
-        // At once: what has arrived before somebody listens takes a longer way.
+        // Listens at once: Node buffers what arrives before.
         const whole = route.reading === "whole" ? wholeBody({ incoming, url }, request, bounds) : undefined;
         resolve({ status: incoming.statusCode ?? 0, headers: headersIn(incoming), url, incoming, whole });
       });

@@ -89,7 +89,7 @@ export function transport(config: ClusterConfig, budget: AnswerBudget, network?:
       agent: agents.of(exchange.certificate, use.stream),
     });
     const { promise, resolve, reject } = Promise.withResolvers<Read>();
-    // At once: what has arrived before somebody listens takes a longer way.
+    // Listens at once: Node buffers what arrives before.
     request.on("response", (response) => resolve(use.read(response)));
     request.on("error", (error) => {
       reject(request.reusedSocket && isReset(error) ? new StaleConnection("closed", { cause: error }) : error);

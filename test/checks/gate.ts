@@ -84,7 +84,7 @@ async function runTests(): Promise<readonly string[]> {
 }
 
 async function otherChecks(): Promise<void> {
-  // Beside each other: most of the first runs on one processor.
+  // Beside each other: the check for dead code uses one processor most of the time.
   await Promise.all([
     run({ name: "dead code", command: ["npm", "run", "--silent", "dead-code"] }),
     run({ name: "types of infra", command: ["tsc", "-p", "infra"] }),

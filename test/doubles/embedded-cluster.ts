@@ -32,7 +32,11 @@ export async function embeddedCluster({
 }: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const database = new DatabaseSync(":memory:");
   if (definitions) {
-    installed ??= installDefinitions();
+    installed ??= installDefinitions().catch((error: unknown) => {
+      // The next cluster tries again.
+      installed = undefined;
+      throw error;
+    });
     database.deserialize(await installed);
   }
   return startOn(database, options);

@@ -98,8 +98,8 @@ export const bucketFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "signatures of Sluice's identity are sent to any host",
-        find: "if (isAmazonS3(hostOf(endpoint, region))) return;",
-        replace: "if (isAmazonS3(hostOf(endpoint, region)) || endpoint !== '') return;",
+        find: "if (isAmazonS3(hostOf(endpoint, region)) ||",
+        replace: "if (isAmazonS3(hostOf(endpoint, region)) || endpoint !== '' ||",
       },
     ],
   },

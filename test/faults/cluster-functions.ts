@@ -58,6 +58,13 @@ export const clusterFunctionFaults: readonly FileFaults[] = [
         replace: "delayMs = Math.min(delayMs, maxPollMs)",
         named: "a foreign finalizer",
       },
+      {
+        what: "the pause ends before the definitions are removed",
+        find: "  await removeNamed(plan.definitions, deps, signal);\n  await removeNamed(plan.rights, deps, signal);\n  await removeOwner(deps, signal);",
+        replace:
+          "  await removeOwner(deps, signal);\n  await removeNamed(plan.definitions, deps, signal);\n  await removeNamed(plan.rights, deps, signal);",
+        named: "killed between two of its writes",
+      },
     ],
   },
   {

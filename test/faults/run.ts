@@ -114,8 +114,14 @@ function uncompiled(faults: readonly Fault[], { folder }: Checkout): readonly st
     const round = left.filter((fault, index) => left.findIndex(({ file }) => file === fault.file) === index);
     left = left.filter((fault) => !round.includes(fault));
     const restore = round.map((fault) => plant(fault, folder));
-    const { stdout } = spawnSync(join(folder, "node_modules/.bin/tsc"), compile, { cwd: folder, encoding: "utf8" });
+    const { error, status, stdout } = spawnSync(join(folder, "node_modules/.bin/tsc"), compile, {
+      cwd: folder,
+      encoding: "utf8",
+    });
     for (const undo of restore) undo();
+    if (error !== undefined || status === null) {
+      return [...problems, `the compiler ended without an answer: ${messageOf(error ?? "it was killed")}`];
+    }
     // What a mistake leaves unused is no reason to notice it.
     const errors = stdout.split("\n").filter((line) => /error TS(?!6133|6192|6196|6198)/.test(line));
     const ofFile = (line: string) => round.find(({ file }) => line.startsWith(file));

@@ -47,8 +47,8 @@ export const sourcesFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a failure is announced at each run after a request",
-        find: "const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;",
-        replace: "const isRequested = ctx.requestedAt !== undefined;",
+        find: "|| ctx.isAsked;",
+        replace: "|| ctx.requestedAt !== undefined;",
         tests: ["test/unit/flows/oci-repository-failures.test.ts"],
       },
       {

@@ -41,7 +41,6 @@ export const longFiles = [
   "test/limits/readers/git",
   "test/e2e/flow/two-clusters",
   "test/interop/git-over-ssh",
-  "test/e2e/definitions/embedded",
   "test/e2e/demo",
   "test/e2e/recorded-canary/scenarios",
   "test/contract/cluster-versions",

@@ -23,13 +23,7 @@ import { runContext } from "../run-context.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { checkSpec, refuseOwnSources } from "./check-spec.ts";
 import { detectDrift } from "./drift.ts";
-import {
-  type ArtifactGeneratorDeps,
-  artifactKey,
-  type GeneratorContext,
-  isListed,
-  manager,
-} from "./generator-context.ts";
+import { type ArtifactGeneratorDeps, artifactKey, type GeneratorContext, isListed } from "./generator-context.ts";
 import { begun, failed, paused, readyOf, stalled, succeeded } from "./generator-status.ts";
 import { ownedArtifacts, refuseNamesOfOthers, removeOthers } from "./owned-artifacts.ts";
 import { publishArtifact, type StoredArtifact } from "./publish.ts";
@@ -183,10 +177,9 @@ async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult
   const { reason, message, retry, waitsFor } = failure;
   const ready = readyOf(before);
   const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
-  const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
   const isStalled = retry === "never";
   // Before the status, which says that it is told.
-  if (!isShown || isRequested) {
+  if (!isShown || ctx.isAsked) {
     await ctx.record({ type: "Warning", reason, message, annotations: {}, relation: waitsOrFailed(waitsFor) });
   }
   await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
@@ -210,7 +203,7 @@ async function pause(isNew: boolean, ctx: GeneratorContext): Promise<FlowResult>
 }
 
 /** Answers whether it was not there. */
-async function addFinalizer({ home, live, run }: GeneratorContext): Promise<boolean> {
+async function addFinalizer({ home, live, manager, run }: GeneratorContext): Promise<boolean> {
   if ((live.metadata.finalizers ?? []).includes(generatorFinalizer)) return false;
   const withOurs = (finalizers: readonly string[]) => [...finalizers, generatorFinalizer];
   await writeFinalizers(live, withOurs, { home, manager }, run.signal);
@@ -219,7 +212,7 @@ async function addFinalizer({ home, live, run }: GeneratorContext): Promise<bool
 
 /** Deletes all that the object has made, then lets it go; also while it is paused. */
 async function finalize(ctx: GeneratorContext): Promise<FlowResult> {
-  const { before, deps, home, live, run } = ctx;
+  const { before, deps, home, live, manager, run } = ctx;
   await deps.subscriptions.subscribe([], run.fence, run.signal);
   if ((live.metadata.finalizers ?? []).includes(generatorFinalizer)) {
     await removeOthers(new Set(), await ownedArtifacts(ctx), before, ctx);

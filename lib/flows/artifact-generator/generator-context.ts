@@ -1,13 +1,10 @@
 import type { ArtifactGeneratorStatus, GeneratedArtifact } from "../../api/artifact-generator.ts";
-import { declaredArtifactGenerator } from "../../api/kinds/artifact-generator.ts";
 import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 import type { RunContext } from "../run-context.ts";
 import type { SourceKinds } from "../source/read-source.ts";
-
-export const manager = declaredArtifactGenerator.statusManager;
 
 /** The outside services of the reconcile of an ArtifactGenerator. */
 export interface ArtifactGeneratorDeps extends FlowDeps {

@@ -15,7 +15,7 @@ import { isOutage } from "../../core/ports/outage.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import type { ArtifactRequest } from "../../sources/generator/path-pattern.ts";
 import { generatedHere } from "../source/read-source.ts";
-import { artifactKey, type GeneratorContext, isListed, manager } from "./generator-context.ts";
+import { artifactKey, type GeneratorContext, isListed } from "./generator-context.ts";
 import { readyOf } from "./generator-status.ts";
 import { artifactIn, wakeConsumers } from "./owned-artifacts.ts";
 import { type ObservedSources, originRevisionKey } from "./read-sources.ts";
@@ -38,7 +38,7 @@ export async function publishArtifact(
   observed: ObservedSources,
   ctx: GeneratorContext,
 ): Promise<GeneratedArtifact> {
-  const { before, deps, home, namespace, run } = ctx;
+  const { before, deps, home, manager, namespace, run } = ctx;
   const { request, digest, filename } = stored;
   const { name } = request;
   const key = artifactKey(name, ctx);
@@ -80,7 +80,7 @@ export async function publishArtifact(
 function manifestOf(
   { labels, name }: ArtifactRequest,
   { commonMetadata = {} }: ArtifactGeneratorSpec,
-  { live, name: own, namespace }: GeneratorContext,
+  { live, manager, name: own, namespace }: GeneratorContext,
 ): Manifest {
   const { annotations = {}, labels: common = {} } = commonMetadata;
   const { group, kind, versions } = declaredArtifactGenerator;

@@ -35,7 +35,10 @@ export function attemptBegun(name: ActionName, { status }: Loop): HelmReleaseSta
   return rest;
 }
 
-/** Begins or continues an action: a waiting one ends the run, the end of another is in the status that the loop goes on with. */
+/**
+ * Begins or continues an action. The run ends if the action waits, or if its end ends the pass; otherwise the loop goes on with the new
+ * status.
+ */
 export async function runAction(
   name: ActionName,
   last: StoredRevision | undefined,

@@ -28,5 +28,5 @@ export interface Loop {
   readonly ran: ReadonlySet<string>;
   readonly wait: ActionWait | undefined;
   readonly startedAt: number | undefined;
-  status: HelmReleaseStatus;
+  readonly status: HelmReleaseStatus;
 }

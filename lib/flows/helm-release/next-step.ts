@@ -13,7 +13,7 @@ import type { Drift } from "./attempt/action.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
 import { begun, runAction } from "./carry-out.ts";
 import { correctDrift, reportDrift } from "./drift-report.ts";
-import { type Loop, typeOf } from "./loop-state.ts";
+import { type ActionName, type Loop, typeOf } from "./loop-state.ts";
 import { endBeforeRepeat } from "./pass-end.ts";
 import { reconciling, summarise, withConditions, withoutConditions } from "./release-status.ts";
 import { reportDone, reportStalled } from "./report.ts";
@@ -31,15 +31,13 @@ export async function nextStep(last: StoredRevision | undefined, loop: Loop): Pr
     ...{ configDigest, postRenderersDigest, commonMetadataDigest },
   };
   const state = releaseState(last, wanted);
-  if (state.kind === "settled" || state.kind === "untested") loop.status = settled(loop);
+  let status = state.kind === "settled" || state.kind === "untested" ? settled(loop) : loop.status;
   if (state.kind === "settled" && !isForced) {
     const drift = await driftOf(last, loop);
-    if (drift?.isDrifted === true && last !== undefined) return drifted(drift, last, loop);
-    if (drift !== undefined) loop.status = withConditions(loop.status, ctx, noDrift);
+    if (drift?.isDrifted === true && last !== undefined) return drifted(drift, last, { ...loop, status });
+    if (drift !== undefined) status = withConditions(status, ctx, noDrift);
   }
-  const deciding = { spec, status: loop.status, isForced };
-  const action = nextAction(state, deciding);
-  return take(action, last, loop);
+  return take(nextAction(state, { spec, status, isForced }), last, { ...loop, status });
 }
 
 async function take(action: NextAction, last: StoredRevision | undefined, loop: Loop): Promise<FlowResult | Loop> {
@@ -63,14 +61,24 @@ async function take(action: NextAction, last: StoredRevision | undefined, loop: 
         const other = await instead(action.toVersion, loop);
         if (other !== undefined) return take(other, last, loop);
       }
-      if (action.kind === "upgrade" && action.forgets === true) {
-        const { history: _history, ...status } = loop.status;
-        loop.status = status;
-      }
-      if (typeOf[action.kind] === "remediate") loop.status = withoutOldHistory(loop.status, attempt);
-      loop.status = await begun(action.kind, loop);
-      return runAction(action.kind, last, { ...loop, startedAt: attempt.ctx.deps.clock.now(), wait: undefined });
+      return begin(action, last, loop);
   }
+}
+
+async function begin(
+  action: Extract<NextAction, { readonly kind: ActionName }>,
+  last: StoredRevision | undefined,
+  loop: Loop,
+): Promise<FlowResult | Loop> {
+  const { attempt } = loop;
+  let { status } = loop;
+  if (action.kind === "upgrade" && action.forgets === true) {
+    const { history: _history, ...rest } = status;
+    status = rest;
+  }
+  if (typeOf[action.kind] === "remediate") status = withoutOldHistory(status, attempt);
+  status = await begun(action.kind, { ...loop, status });
+  return runAction(action.kind, last, { ...loop, status, startedAt: attempt.ctx.deps.clock.now(), wait: undefined });
 }
 
 /** The history as far as a remediation may need it. */

@@ -35,7 +35,7 @@ export async function helmCredentials(
   if (username === undefined && password !== undefined) {
     throw failed(`${subject}: malformed basic auth - has 'password' but missing 'username'`);
   }
-  // Read even if certSecretRef takes precedence, as in Flux: its faults are reported. Half of a pair counts as none.
+  // Read even if certSecretRef takes precedence, as in Flux: its faults are reported. With half of a pair, all TLS keys are ignored.
   const deprecatedTls = isWholeTrust(data) ? trustIn(data, subject, failed) : undefined;
   const tls = ownTls ?? deprecatedTls;
   return {

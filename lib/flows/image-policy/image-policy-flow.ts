@@ -23,8 +23,6 @@ import { begun, chosen, chosenText, failed, readyOf, stalled, succeeded, suspend
 import { checkRepository, referredRepository, repositoryKey } from "./referred-repository.ts";
 import { wakeAutomations } from "./wake-automations.ts";
 
-const { statusManager: manager } = declaredImagePolicy;
-
 /** Failures in a row, so that the waits between them grow. */
 const Failures = z.object({ failures: z.number().int().min(0) });
 
@@ -128,8 +126,7 @@ async function fail(failure: Failure, ctx: PolicyContext): Promise<FlowResult> {
   const status = (isStalled ? stalled : failed)(ctx.status(), failure, ctx.now());
   await ctx.conclude(status);
   if (run.isRetry === true) await wakeAutomations(ctx);
-  const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
-  if (isRequested || !isSaid(status, before)) {
+  if (ctx.isAsked || !isSaid(status, before)) {
     // As in Flux the event says what Ready says, which of a stalled object may be an earlier failure.
     const said = readyOf(status) ?? failure;
     const relation = waitsOrFailed(waitsFor);
@@ -165,12 +162,12 @@ async function suspend(ctx: PolicyContext): Promise<FlowResult> {
   return { outcome: "suspended", dueInMs: undefined };
 }
 
-async function addFinalizer({ home, live, run }: PolicyContext): Promise<void> {
+async function addFinalizer({ home, live, manager, run }: PolicyContext): Promise<void> {
   if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
   await writeFinalizers(live, (finalizers) => [...finalizers, finalizer], { home, manager }, run.signal);
 }
 
-async function finalize({ deps, home, live, run }: PolicyContext): Promise<FlowResult> {
+async function finalize({ deps, home, live, manager, run }: PolicyContext): Promise<FlowResult> {
   await deps.subscriptions.subscribe([], run.fence, run.signal);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);

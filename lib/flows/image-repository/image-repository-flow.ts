@@ -26,8 +26,6 @@ import type { ImageRepositoryDeps, RepositoryContext } from "./repository-contex
 import { begun, failed, isReady, progressing, stalled, succeeded, suspended } from "./repository-status.ts";
 import { emptyStore, exclusionsOf, whenToScan } from "./when-to-scan.ts";
 
-const { statusManager: manager } = declaredImageRepository;
-
 /**
  * The reconcile of an ImageRepository: lists the tags of its registry if a scan is due, stores those that are not excluded, and wakes
  * the ImagePolicies that refer to it. Looks only at present state, so a run may be repeated or killed anywhere.
@@ -221,7 +219,7 @@ async function suspend(ctx: RepositoryContext): Promise<FlowResult> {
   return { outcome: "suspended", dueInMs: undefined, carried: await announce(ctx) };
 }
 
-async function addFinalizer({ home, live, run }: RepositoryContext): Promise<void> {
+async function addFinalizer({ home, live, manager, run }: RepositoryContext): Promise<void> {
   if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
   const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];
   await writeFinalizers(live, withOurs, { home, manager }, run.signal);
@@ -229,7 +227,7 @@ async function addFinalizer({ home, live, run }: RepositoryContext): Promise<voi
 
 /** Forgets the object, then removes our finalizer. Neither needs the registry. */
 async function finalize(ctx: RepositoryContext): Promise<FlowResult> {
-  const { deps, home, live, run } = ctx;
+  const { deps, home, live, manager, run } = ctx;
   await forget(run, deps);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);

@@ -20,8 +20,6 @@ import { selectPolicies } from "./select-policies.ts";
 import { settingsDigest } from "./settings-digest.ts";
 import { type Updated, updateSource } from "./update-source.ts";
 
-const { statusManager: manager } = declaredImageUpdateAutomation;
-
 /** Flux has no jitter for this kind. */
 const exact = { jitterPercentage: 0 };
 
@@ -107,13 +105,13 @@ async function suspend(ctx: AutomationContext): Promise<FlowResult> {
   return { outcome: "suspended", dueInMs: undefined, ...(carried === undefined ? {} : { carried }) };
 }
 
-async function addFinalizer({ home, live, run }: AutomationContext): Promise<void> {
+async function addFinalizer({ home, live, manager, run }: AutomationContext): Promise<void> {
   if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
   await writeFinalizers(live, (finalizers) => [...finalizers, finalizer], { home, manager }, run.signal);
 }
 
 /** Touches neither git nor the policies. */
-async function finalize({ deps, home, live, run }: AutomationContext): Promise<FlowResult> {
+async function finalize({ deps, home, live, manager, run }: AutomationContext): Promise<FlowResult> {
   await deps.subscriptions.subscribe([], run.fence, run.signal);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);

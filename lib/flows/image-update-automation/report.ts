@@ -58,7 +58,7 @@ function pushSummary({ commit, message }: Pushed, { branch, refspec }: Pick<Push
 
 /** Writes status and event of a run that failed, and says when the next one begins. */
 export async function reportFailure(failure: Failure, ctx: AutomationContext): Promise<FlowResult> {
-  const { before, deps, requestedAt, run } = ctx;
+  const { before, deps, isAsked, run } = ctx;
   const isStalled = failure.retry === "never";
   const now = ctx.now();
   await ctx.conclude(isStalled ? stalled(ctx.status(), failure, ctx.passed, now) : failed(ctx.status(), failure, now));
@@ -66,13 +66,12 @@ export async function reportFailure(failure: Failure, ctx: AutomationContext): P
   const ready = findCondition(ctx.status().conditions ?? [], "Ready");
   const { reason, message } = isStalled && ready !== undefined ? ready : failure;
   const told = findCondition(before.conditions ?? [], "Ready");
-  const isRequested = requestedAt !== undefined && requestedAt !== before.lastHandledReconcileAt;
   const isTold =
     told?.status === "False" &&
     told.reason === reason &&
     told.message === message &&
     told.observedGeneration === now.generation;
-  if (!isTold || isRequested) {
+  if (!isTold || isAsked) {
     const relation = waitsOrFailed(failure.waitsFor);
     await ctx.record({ type: "Warning", reason: ConditionReason.parse(reason), message, annotations: {}, relation });
   }

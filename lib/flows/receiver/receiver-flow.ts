@@ -19,8 +19,6 @@ import { failed, initialized, isReady, stalled, suspended, unreconciledText } fr
 import { unreconciledEntries } from "./select-resources.ts";
 import { pathOf } from "./token.ts";
 
-const manager = declaredReceiver.statusManager;
-
 /** Failures in a row, so that the waits between them grow. */
 const Failures = z.object({ failures: z.number().int().min(0) });
 
@@ -124,13 +122,13 @@ async function fail(failure: Failure, ctx: ReceiverContext): Promise<FlowResult>
   };
 }
 
-async function addFinalizer({ home, live, run }: ReceiverContext): Promise<void> {
+async function addFinalizer({ home, live, manager, run }: ReceiverContext): Promise<void> {
   if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
   await writeFinalizers(live, (finalizers) => [...finalizers, finalizer], { home, manager }, run.signal);
 }
 
 async function finalize(ctx: ReceiverContext): Promise<FlowResult> {
-  const { before, deps, home, live, run } = ctx;
+  const { before, deps, home, live, manager, run } = ctx;
   await forget(run, deps);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);

@@ -180,8 +180,7 @@ async function wakeReleases(
  */
 export async function reportFailure(failure: Failure, ctx: SourceContext): Promise<FlowResult> {
   const { reason, message, retry, waitsFor } = failure;
-  const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
-  const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || isRequested;
+  const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || ctx.isAsked;
   // Waiting is not a fault: Flux's event for it is for users who look at the object, not for alerts (reference 1.8).
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";

@@ -123,10 +123,10 @@ async function suspend(ctx: SourceContext): Promise<FlowResult> {
   return { outcome: "suspended", dueInMs: undefined };
 }
 
-async function addFinalizer({ home, live, run, traits }: SourceContext): Promise<void> {
+async function addFinalizer({ home, live, manager, run }: SourceContext): Promise<void> {
   if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
   const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];
-  await writeFinalizers(live, withOurs, { home, manager: traits.declared.statusManager }, run.signal);
+  await writeFinalizers(live, withOurs, { home, manager }, run.signal);
 }
 
 /** Forgets the object, then removes our finalizer. Its artifacts are collected by their digests: other sources may have the same. */
@@ -138,9 +138,9 @@ async function finalize(ctx: SourceContext): Promise<FlowResult> {
   return { outcome: "deleted", dueInMs: undefined };
 }
 
-async function removeFinalizer({ home, live, run, traits }: SourceContext): Promise<void> {
+async function removeFinalizer({ home, live, manager, run }: SourceContext): Promise<void> {
   const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
-  await writeFinalizers(live, withoutOurs, { home, manager: traits.declared.statusManager }, run.signal);
+  await writeFinalizers(live, withoutOurs, { home, manager }, run.signal);
 }
 
 /** Ends the subscriptions and removes the records of an object that is gone or being deleted. */

@@ -2,10 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type DefinitionsDeps, definitionsHandler } from "../../../functions/definitions.ts";
 import type { ResourceRequest } from "../../../functions/lambda/custom-resource.ts";
 import { admissionPath } from "../../../lib/admission/admission-path.ts";
-import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
-import { declaredCanary } from "../../../lib/api/kinds/canary.ts";
 import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
-import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
 import { AwsFault } from "../../../lib/aws/aws-fault.ts";
 import type { ClusterDescription } from "../../../lib/aws/eks/eks-cluster-config.ts";
@@ -19,6 +16,7 @@ import { definitionRef } from "../../../lib/definitions/install-crds.ts";
 import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs, repeatedTimeoutMs } from "../../deadline.ts";
+import { fewKinds } from "../../doubles/few-kinds.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { inGateOrDeep } from "../../size.ts";
@@ -27,8 +25,6 @@ const { signal } = new AbortController();
 const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
 const installation = "123456789012/eu-west-1/sluice";
 const rights = installedHolders.flatMap((holder) => rightsManifests(holder));
-/** What a story installs: one kind of each API group, and the one whose objects it makes. All kinds take it six times as long. */
-const fewKinds: readonly KindDeclaration[] = [declaredOciRepository, declaredKustomization, declaredCanary];
 const allDefinitions = definedKinds.map(definitionRef);
 const definitions = fewKinds.map(definitionRef);
 const description: ClusterDescription = {
@@ -170,7 +166,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster, play
     });
 
     test("those of Flux stay if they serve what Sluice reads, and are not removed either", async () => {
-      const [kind = declaredOciRepository] = fewKinds;
+      const kind = declaredOciRepository;
       const made = await customResourceDefinition(kind);
       const manifest = {
         ...made,

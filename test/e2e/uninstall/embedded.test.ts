@@ -14,4 +14,4 @@ async function open(): Promise<AuditedCluster> {
   return { ...embedded, deletes: async () => deleted };
 }
 
-uninstallStories("the embedded API server", open, inGateOrDeep(4, 1));
+uninstallStories("the embedded API server", open, inGateOrDeep(3, 1));

@@ -266,7 +266,7 @@ describe("11.3/75: a registry whose certificate has an unknown CA", () => {
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false }));
     await world.run();
     expect(ready().message).toMatch(
-      /^failed to determine artifact digest: GET https:\S+: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
+      /^failed to determine artifact digest: Get "https:\S+\/v2\/": tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
     );
     expect(world.sent.filter(({ url }) => url.startsWith("http:"))).toEqual([]);
   });

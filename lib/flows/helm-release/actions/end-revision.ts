@@ -27,7 +27,7 @@ function isReplaced({ status, version }: RevisionHead, { action }: RevisionPlan,
   return action === "install" && status === "uninstalled" && version === deployed?.version;
 }
 
-/** A former revision in its new state; undefined if it is gone. Without a status it is written unchanged. */
+/** A former revision in its new state; an empty list if it is gone. Without a status it is written unchanged. */
 async function rewrite(
   version: number,
   status: "superseded" | undefined,

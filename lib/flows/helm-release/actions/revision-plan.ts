@@ -45,7 +45,7 @@ export interface Former {
   readonly deployed: StoredRevision | undefined;
 }
 
-/** What the new revision replaces; an install replaces nothing. */
+/** The release whose objects the new ones are compared with; none for an install. */
 export function formerManifest({ action }: RevisionPlan, { deployed }: Former): ObservedRelease | undefined {
   return action === "install" ? undefined : deployed?.observed;
 }

@@ -39,8 +39,9 @@ describe("credentials of a HelmRepository", () => {
     expect(world.sent.map(({ tls }) => tls)).toEqual([{ ca: deprecated }, { ca: own }]);
   });
 
-  test("half of a certificate and its key in secretRef counts as none, as in Flux", async () => {
-    world.secret("login", { username: "ann", password: "s3cret", "tls.crt": await pem("client.crt") });
+  test("a certificate without its key in secretRef is ignored, and an authority beside it too, as in Flux", async () => {
+    const [crt, ca] = await Promise.all([pem("client.crt"), pem("amazon.crt")]);
+    world.secret("login", { username: "ann", password: "s3cret", "tls.crt": crt, "ca.crt": ca });
     world.helmRepository({ secretRef: { name: "login" } });
     expect(await world.runOnce()).toMatchObject({ outcome: "stored" });
     expect(world.sent.map(({ tls }) => tls)).toEqual([undefined]);
