@@ -2,6 +2,22 @@ import type { FileFaults } from "./fault.ts";
 
 export const helmRepositoryFaults: readonly FileFaults[] = [
   {
+    file: "lib/manifests/go-yaml/keys-set-twice.ts",
+    tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
+    faults: [
+      {
+        what: "only the first key that is there twice is reported",
+        find: "=== listedKeys) break;",
+        replace: "=== 1) break;",
+      },
+      {
+        what: "a key that is there twice is reported at its own line",
+        find: "else frame.line = isBlockText(event) ? line - 1 : line;",
+        replace: "else frame.line = lineAt(-1);",
+      },
+    ],
+  },
+  {
     file: "lib/manifests/go-yaml/go-yaml-fault.ts",
     tests: ["test/unit/sources/helm/chart-index.test.ts"],
     faults: [

@@ -1,4 +1,5 @@
 import type { YAMLException } from "js-yaml";
+import { keysSetTwice } from "./keys-set-twice.ts";
 
 /** Characters that no plain text of YAML begins with. */
 const startNoToken = new Set(["@", "`", "%", "\t"]);
@@ -23,12 +24,7 @@ export function goYamlFault({ mark, reason }: YAMLException, text: string): stri
   if (reason === "tab characters must not be used in indentation") {
     return scanned("found character that cannot start any token");
   }
-  if (reason === "duplicated mapping key") {
-    const name = keyAt(text, position);
-    return name === undefined
-      ? undefined
-      : `unmarshal errors:\n  line ${line + 1}: key ${JSON.stringify(name)} already set in map`;
-  }
+  if (reason === "duplicated mapping key") return keysSetTwice(text);
   if (reason !== "bad indentation of a mapping entry") return undefined;
   const next = text[position] ?? "";
   if (next === ":") return scanned("mapping values are not allowed in this context");
@@ -39,10 +35,4 @@ export function goYamlFault({ mark, reason }: YAMLException, text: string): stri
 function inFlow(text: string): string {
   const lines = text.replace(/\n$/, "").split("\n").length;
   return `line ${lines}: did not find expected node content`;
-}
-
-/** The key at this position, which is behind its quote if it has one; undefined for one that is written in another way. */
-function keyAt(text: string, position: number): string | undefined {
-  const quote = /["']/.exec(text[position - 1] ?? "")?.[0] ?? "";
-  return new RegExp(`^([^:"'\\n]*)${quote}[ \\t]*:`).exec(text.slice(position))?.[1];
 }
