@@ -127,6 +127,28 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sources/helm/index-pieces.ts",
+    tests: ["test/unit/sources/helm/chart-index.test.ts"],
+    faults: [
+      {
+        what: "an index may have its charts in block style and an empty list of charts",
+        find: 'if (inEntries) yield { kind: "field", text: textOf(from, to) };\n      else open',
+        replace: "if (!inEntries) open",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/chart-index.ts",
+    tests: ["test/unit/sources/helm/chart-index.test.ts"],
+    faults: [
+      {
+        what: "a chart that a large index has twice is not named",
+        find: "if (cause instanceof NamedTwice) {",
+        replace: "if (cause instanceof NamedTwice && cause.key === undefined) {",
+      },
+    ],
+  },
+  {
     file: "lib/sources/helm/choose-chart.ts",
     tests: ["test/unit/sources/helm/choose-chart.test.ts"],
     faults: [

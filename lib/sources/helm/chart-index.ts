@@ -8,7 +8,7 @@ import { goYamlFault } from "../../manifests/go-yaml/go-yaml-fault.ts";
 import { Unacceptable } from "../../manifests/read-failure.ts";
 import type { ChartIndex, IndexFormat } from "./chart-entry.ts";
 import { type IndexLimits, maxIndexAliases, maxIndexDepth, maxPieceBytes } from "./index-limits.ts";
-import { type IndexPiece, NotInPieces, yamlPieces } from "./index-pieces.ts";
+import { type IndexPiece, NamedTwice, NotInPieces, yamlPieces } from "./index-pieces.ts";
 import { IndexReader } from "./index-reader.ts";
 import { jsonPieces, looksLikeJson } from "./json-pieces.ts";
 
@@ -41,6 +41,10 @@ export async function readIndex(bytes: Uint8Array, limits: IndexLimits, signal: 
 }
 
 function tooLargeAtOnce(cause: Error): RangeError {
+  if (cause instanceof NamedTwice) {
+    const why = `key ${JSON.stringify(cause.key)} already set in map`;
+    return new RangeError(`error converting YAML to JSON: yaml: unmarshal errors: ${why}`, { cause });
+  }
   const why = `it is not written as helm repo index writes it, and more than ${maxPieceBytes} bytes cannot be read at once`;
   return new RangeError(`error converting YAML to JSON: yaml: ${why} (${messageOf(cause)})`, { cause });
 }
