@@ -27,6 +27,18 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         replace: "text.split",
       },
       {
+        what: "a mapping without an end is reported as a list without one",
+        find: '=== missedComma ? "}" : "]"',
+        replace: '=== missedComma ? "]" : "]"',
+        tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
+      },
+      {
+        what: "a quoted text without an end in a list is reported as a list without one",
+        find: " || faultOf(written) !== withoutEnd",
+        replace: "",
+        tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
+      },
+      {
         what: "a fault in the first line of the scanner gets a line number",
         find: "(line === 0 ? what :",
         replace: "(line < 0 ? what :",
@@ -89,8 +101,19 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a values file outside of the chart is found in it",
-        find: "posix.normalize(path)",
-        replace: "posix.normalize(`/${path}`).slice(1)",
+        find: "cleanPath(path)",
+        replace: "cleanPath(`/${path}`).slice(1)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/chart-version.ts",
+    tests: ["test/unit/sources/helm/build-remote.test.ts"],
+    faults: [
+      {
+        what: "a values file with a slash behind its name is missing",
+        find: 'clean.length > 1 && clean.endsWith("/") ? clean.slice(0, -1) : clean',
+        replace: "clean",
       },
     ],
   },

@@ -1,8 +1,11 @@
-import type { YAMLException } from "js-yaml";
+import { parseEvents, YAMLException } from "js-yaml";
 import { keysSetTwice } from "./keys-set-twice.ts";
 
 /** Characters that no plain text of YAML begins with. */
 const startNoToken = new Set(["@", "`", "%", "\t"]);
+
+const withoutEnd = "unexpected end of the stream within a flow collection";
+const endsInFlow = new Set([withoutEnd, "deficient indentation"]);
 
 /**
  * js-yaml's error as go-yaml says it: `line 3: found character that cannot start any token`. go-yaml counts lines from one, and names no
@@ -16,11 +19,8 @@ export function goYamlFault({ mark, reason }: YAMLException, text: string): stri
   const { line, position } = mark;
   const scanned = (what: string): string => (line === 0 ? what : `line ${line + 1}: ${what}`);
   const isAtEnd = text.slice(position).trim() === "";
-  if (isAtEnd && reason === "unexpected end of the stream within a flow collection") return inFlow(text);
-  // A list or mapping in flow style, or a quoted text, has no end.
-  if (isAtEnd && reason === "deficient indentation" && !/["']/.test(text.split("\n").at(line - 1) ?? "")) {
-    return inFlow(text);
-  }
+  // js-yaml has several words for a list or mapping in flow style without an end.
+  if (isAtEnd && endsInFlow.has(reason)) return flowWithoutEnd(text);
   if (reason === "tab characters must not be used in indentation") {
     return scanned("found character that cannot start any token");
   }
@@ -31,8 +31,31 @@ export function goYamlFault({ mark, reason }: YAMLException, text: string): stri
   return startNoToken.has(next) ? scanned("found character that cannot start any token") : undefined;
 }
 
-/** go-yaml ends the last line itself, and counts lines of a fault of its parser from zero. */
-function inFlow(text: string): string {
-  const lines = text.replace(/\n$/, "").split("\n").length;
-  return `line ${lines}: did not find expected node content`;
+/**
+ * What go-yaml expects where a list or mapping in flow style has no end; undefined if the text ends in a quoted text, or perhaps in a
+ * comment, a tag or the like. go-yaml ends the last line itself, and counts lines of a fault of its parser from zero.
+ */
+function flowWithoutEnd(text: string): string | undefined {
+  const written = text.trimEnd();
+  const lastLine = written.slice(written.lastIndexOf("\n") + 1);
+  if (/[#!]/.test(lastLine) || faultOf(written) !== withoutEnd) return undefined;
+  const line = `line ${text.replace(/\n$/, "").split("\n").length}: did not find expected`;
+  if (/[[{,:]$/.test(lastLine)) return `${line} node content`;
+  const isWord = /\w$/.test(lastLine) && !/[&*?]/.test(lastLine);
+  if (!isWord && !/["'\]}]$/.test(lastLine)) return undefined;
+  // Behind a value, another bracket than the one that is missing is a fault.
+  return `${line} ',' or '${faultOf(`${written}]`) === missedComma ? "}" : "]"}'`;
+}
+
+const missedComma = "missed comma between flow collection entries";
+
+/** js-yaml's words for the first fault. */
+function faultOf(text: string): string | undefined {
+  try {
+    parseEvents(text, {});
+    return undefined;
+  } catch (error) {
+    if (error instanceof YAMLException) return error.reason;
+    throw error;
+  }
 }

@@ -1,10 +1,9 @@
-import { posix } from "node:path";
 import type { BuiltChart, ChartShape } from "./build-local.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import { type Budget, chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";
 import { orChartFailure } from "./chart-failure.ts";
 import { checkMetadata } from "./chart-metadata.ts";
-import { countingValuesFiles } from "./chart-version.ts";
+import { cleanPath, countingValuesFiles } from "./chart-version.ts";
 import { mergeValuesFiles } from "./merge-values.ts";
 import { packageChart } from "./package-chart.ts";
 import { withValues, withVersion } from "./with-values.ts";
@@ -78,7 +77,7 @@ function refuseLarge({ length }: Uint8Array): void {
 
 /** As Flux looks for it: a path that leads out of the chart, or is absolute, names none of its files. */
 function fileOrValues({ files, values }: Chart, path: string) {
-  const name = posix.normalize(path);
+  const name = cleanPath(path);
   return name === "values.yaml" ? values : files.find((file) => file.name === name && !isOwn(file.name))?.bytes;
 }
 

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { readSemver } from "../semver-version.ts";
 
 /**
@@ -25,8 +26,14 @@ export function revisionMetadata(revision: string): string {
 /** The values files that count: `values.yaml` alone is what a chart has anyway. */
 export function countingValuesFiles(valuesFiles: readonly string[] = []): readonly string[] {
   const [only = ""] = valuesFiles;
-  const isOwn = valuesFiles.length === 1 && /^(?:\.\/+)*values\.yaml$/.test(only);
+  const isOwn = valuesFiles.length === 1 && cleanPath(only) === "values.yaml";
   return isOwn ? [] : valuesFiles;
+}
+
+/** A path as Go's `filepath.Clean` makes it: without a slash behind its name. */
+export function cleanPath(path: string): string {
+  const clean = posix.normalize(path);
+  return clean.length > 1 && clean.endsWith("/") ? clean.slice(0, -1) : clean;
 }
 
 /** What happened to a chart, in Flux's words. */

@@ -16,6 +16,17 @@ test.each([
   ["a: b: c\n", "mapping values are not allowed in this context"],
   ["a: 1\nb: @x\n", "line 2: found character that cannot start any token"],
   ["a: [1,\n", "line 1: did not find expected node content"],
+  ["a: [\n\n\n", "line 3: did not find expected node content"],
+  ["a: {b:\n", "line 1: did not find expected node content"],
+  ["a: [b\n", "line 1: did not find expected ',' or ']'"],
+  ["a: [b", "line 1: did not find expected ',' or ']'"],
+  ["a: {b: c\n", "line 1: did not find expected ',' or '}'"],
+  ["a: {b: c", "line 1: did not find expected ',' or '}'"],
+  ["a: {b\n", "line 1: did not find expected ',' or '}'"],
+  ["a: {b: [c]\n", "line 1: did not find expected ',' or '}'"],
+  ['{"a":"v1"', "line 1: did not find expected ',' or '}'"],
+  ['a: {b: "c"\n', "line 1: did not find expected ',' or '}'"],
+  ['{"apiVersion":"v1","entries":{"app":[{"name":"app"', "line 1: did not find expected ',' or '}'"],
   ["a: 1\n'a b': 2\n'a b': 3\n", 'unmarshal errors:\n  line 3: key "a b" already set in map'],
   // go-yaml names the lines of the values, and lists all keys in the order in which their values end.
   ["a: 1\na:\n\n\n  b: 1\n", 'unmarshal errors:\n  line 5: key "a" already set in map'],
@@ -36,6 +47,9 @@ test.each([
   // Its words are not known.
   ['"\\a": 1\n"\\a": 2\n', undefined],
   ["a: 'x\n", undefined],
+  ["a: ['x\n", undefined],
+  ["a: [b # ,\n", undefined],
+  ["a: [&b\n", undefined],
 ])("the fault of %j is, in go-yaml's words, %j", (text, words) => {
   expect(faultOf(text)).toBe(words);
 });
