@@ -107,7 +107,18 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/sources/helm/chart-version.ts",
+    file: "lib/sources/helm/go-time-fault.ts",
+    tests: ["test/unit/sources/helm/go-time-fault.test.ts"],
+    faults: [
+      {
+        what: "a fault in a time names all of it in place of what is left",
+        find: "cannot parse ${quoted(rest)} as",
+        replace: "cannot parse ${quoted(text)} as",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/clean-path.ts",
     tests: ["test/unit/sources/helm/build-remote.test.ts"],
     faults: [
       {

@@ -1,9 +1,10 @@
+import { cleanPath } from "../clean-path.ts";
 import type { BuiltChart, ChartShape } from "./build-local.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import { type Budget, chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";
 import { orChartFailure } from "./chart-failure.ts";
 import { checkMetadata } from "./chart-metadata.ts";
-import { cleanPath, countingValuesFiles } from "./chart-version.ts";
+import { countingValuesFiles } from "./chart-version.ts";
 import { mergeValuesFiles } from "./merge-values.ts";
 import { packageChart } from "./package-chart.ts";
 import { withValues, withVersion } from "./with-values.ts";

@@ -1,4 +1,4 @@
-import { posix } from "node:path";
+import { cleanPath } from "../clean-path.ts";
 import { readSemver } from "../semver-version.ts";
 
 /**
@@ -28,12 +28,6 @@ export function countingValuesFiles(valuesFiles: readonly string[] = []): readon
   const [only = ""] = valuesFiles;
   const isOwn = valuesFiles.length === 1 && cleanPath(only) === "values.yaml";
   return isOwn ? [] : valuesFiles;
-}
-
-/** A path as Go's `filepath.Clean` makes it: without a slash behind its name. */
-export function cleanPath(path: string): string {
-  const clean = posix.normalize(path);
-  return clean.length > 1 && clean.endsWith("/") ? clean.slice(0, -1) : clean;
 }
 
 /** What happened to a chart, in Flux's words. */

@@ -169,6 +169,10 @@ describe("the index of a Helm repository", () => {
       "error unmarshaling JSON: while decoding JSON: Time.UnmarshalJSON: input is not a JSON string",
     ],
     [
+      "apiVersion: v1\ngenerated: yesterday\n",
+      'error unmarshaling JSON: while decoding JSON: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+    ],
+    [
       '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":1}]}}',
       "json: cannot unmarshal number into Go struct field ChartVersion.entries.Metadata.version of type string",
     ],
