@@ -7,13 +7,13 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "only the first key that is there twice is reported",
-        find: "=== listedKeys) break;",
-        replace: "=== 1) break;",
+        find: "twice.length === listedKeys",
+        replace: "twice.length === 1",
       },
       {
-        what: "a key that is there twice is reported at its own line",
+        what: "a key with a text in block style is reported one line too late",
         find: "else frame.line = isBlockText(event) ? line - 1 : line;",
-        replace: "else frame.line = lineAt(-1);",
+        replace: "else frame.line = line;",
       },
     ],
   },
@@ -118,7 +118,7 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/sources/clean-path.ts",
+    file: "lib/core/clean-path.ts",
     tests: ["test/unit/sources/helm/build-remote.test.ts"],
     faults: [
       {

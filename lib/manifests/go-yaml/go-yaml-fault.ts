@@ -1,4 +1,4 @@
-import { parseEvents, YAMLException } from "js-yaml";
+import { type Event, parseEvents, YAMLException } from "js-yaml";
 import { keysSetTwice } from "./keys-set-twice.ts";
 
 /** Characters that no plain text of YAML begins with. */
@@ -10,8 +10,14 @@ const endsInFlow = new Set([withoutEnd, "deficient indentation"]);
 /**
  * js-yaml's error as go-yaml says it: `line 3: found character that cannot start any token`. go-yaml counts lines from one, and names no
  * line if a fault of its scanner is in the first. Undefined for a fault whose words in go-yaml are not known.
+ *
+ * @param events of the text, if it can be parsed
  */
-export function goYamlFault({ mark, reason }: YAMLException, text: string): string | undefined {
+export function goYamlFault(
+  { mark, reason }: YAMLException,
+  text: string,
+  events: readonly Event[] = [],
+): string | undefined {
   if (reason === "null byte is not allowed in input" || reason === "the stream contains non-printable characters") {
     return "control characters are not allowed";
   }
@@ -24,7 +30,7 @@ export function goYamlFault({ mark, reason }: YAMLException, text: string): stri
   if (reason === "tab characters must not be used in indentation") {
     return scanned("found character that cannot start any token");
   }
-  if (reason === "duplicated mapping key") return keysSetTwice(text);
+  if (reason === "duplicated mapping key") return keysSetTwice(events, text);
   if (reason !== "bad indentation of a mapping entry") return undefined;
   const next = text[position] ?? "";
   if (next === ":") return scanned("mapping values are not allowed in this context");

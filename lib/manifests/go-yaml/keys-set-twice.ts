@@ -31,41 +31,49 @@ interface Frame {
  * The keys that mappings of the first document have twice, in go-yaml's words, order and lines: those of the values. Undefined if there
  * are none, or if the words for one are not known. It takes time and memory in proportion to the text.
  */
-export function keysSetTwice(text: string): string | undefined {
+export function keysSetTwice(events: readonly Event[], text: string): string | undefined {
+  const twice: string[] = [];
   try {
-    const pairs = pairsOf(parseEvents(text, {}), text);
-    const keys = valuesOf(
-      pairs.map(({ key }) => key),
-      text,
-    );
-    const twice: string[] = [];
-    for (const [at, { line, seen }] of pairs.entries()) {
-      const key = keys[at];
-      if (!seen.has(key)) {
-        seen.add(key);
-        continue;
+    for (const batch of batchesOf(pairsOf(events, text))) {
+      const keys = valuesOf(batch, text);
+      for (const [at, { line, seen }] of batch.entries()) {
+        const key = keys[at];
+        if (!seen.has(key)) {
+          seen.add(key);
+          continue;
+        }
+        const name = goName(key);
+        if (name === undefined) return undefined;
+        twice.push(`\n  line ${line}: key ${name} already set in map`);
+        if (twice.length === listedKeys) return `unmarshal errors:${twice.join("")}`;
       }
-      const name = goName(key);
-      if (name === undefined) return undefined;
-      if (twice.push(`\n  line ${line}: key ${name} already set in map`) === listedKeys) break;
     }
-    return twice.length === 0 ? undefined : `unmarshal errors:${twice.join("")}`;
   } catch (error) {
     if (error instanceof YAMLException) return undefined;
     throw error;
   }
+  return twice.length === 0 ? undefined : `unmarshal errors:${twice.join("")}`;
+}
+
+/** Keys are compared in batches, so that the rest of the text is not looked at once enough are found. */
+function* batchesOf(pairs: Iterable<Pair>): Generator<readonly Pair[]> {
+  let batch: Pair[] = [];
+  for (const pair of pairs) {
+    if (batch.push(pair) < 1_000) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
 /** The keys of all mappings, in the order in which their values end. */
-function pairsOf(events: readonly Event[], text: string): readonly Pair[] {
-  const pairs: Pair[] = [];
+function* pairsOf(events: readonly Event[], text: string): Generator<Pair> {
   const frames: Frame[] = [];
   const lineAt = lineCounter(text);
-  const end = (): void => {
-    const frame = frames.at(-1);
+  const end = function* (frame: Frame | undefined): Generator<Pair> {
     if (frame?.isMapping !== true || frame.line === undefined) return;
     const { key, line, seen } = frame;
-    if (key?.type === EVENT_ID.SCALAR && isPlainName(key, text)) pairs.push({ key, line, seen });
+    if (key?.type === EVENT_ID.SCALAR && isPlainName(key, text)) yield { key, line, seen };
     frame.key = undefined;
     frame.line = undefined;
   };
@@ -73,7 +81,7 @@ function pairsOf(events: readonly Event[], text: string): readonly Pair[] {
     if (event.type === EVENT_ID.POP) {
       frames.pop();
       if (frames.length === 0) break;
-      end();
+      yield* end(frames.at(-1));
       continue;
     }
     const frame = frames.at(-1);
@@ -82,10 +90,9 @@ function pairsOf(events: readonly Event[], text: string): readonly Pair[] {
       if (frame.key === undefined) frame.key = event;
       else frame.line = isBlockText(event) ? line - 1 : line;
     }
-    if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) end();
+    if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) yield* end(frame);
     else frames.push({ isMapping: event.type === EVENT_ID.MAPPING, seen: new Set() });
   }
-  return pairs;
 }
 
 /** Positions come in the order of the text. A value that is not written, with position -1, is on the line of its key. */
@@ -118,12 +125,12 @@ function isPlainName({ style, tagStart, valueEnd, valueStart }: ScalarEvent, tex
 }
 
 /** The values of the keys, as those of one list. */
-function valuesOf(keys: readonly ScalarEvent[], text: string): readonly unknown[] {
+function valuesOf(pairs: readonly Pair[], text: string): readonly unknown[] {
   const none = { anchorEnd: -1, anchorStart: -1, tagEnd: -1, tagStart: -1 };
   const list: Event[] = [
     { type: EVENT_ID.DOCUMENT, explicitStart: false, explicitEnd: false, directives: [] },
     { type: EVENT_ID.SEQUENCE, start: 0, style: 1, ...none },
-    ...keys,
+    ...pairs.map(({ key }) => key),
     { type: EVENT_ID.POP },
     { type: EVENT_ID.POP },
   ];

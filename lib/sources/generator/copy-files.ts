@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { CopyOperation } from "../../api/artifact-generator.ts";
 import { messageOf } from "../../core/failure.ts";
-import { cleanPath } from "../clean-path.ts";
+import { cleanPath } from "../../core/clean-path.ts";
 import { excludesOf, type IsExcluded, literalFolder } from "./excludes.ts";
 import { extractTarball, isTarball } from "./extract.ts";
 import { childOf, FileTree } from "./file-tree.ts";

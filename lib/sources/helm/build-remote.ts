@@ -1,4 +1,4 @@
-import { cleanPath } from "../clean-path.ts";
+import { cleanPath } from "../../core/clean-path.ts";
 import type { BuiltChart, ChartShape } from "./build-local.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import { type Budget, chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";

@@ -1,5 +1,5 @@
-import { constructFromEvents, parseEvents, YAMLException } from "js-yaml";
-import { timeSlices } from "../../core/concurrency.ts";
+import { constructFromEvents, type Event, parseEvents, YAMLException } from "js-yaml";
+import { type TimeSlices, timeSlices } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Json } from "../../core/json.ts";
 import { refuseAliasBomb } from "../../manifests/alias-bomb.ts";
@@ -36,6 +36,7 @@ export async function readIndex(bytes: Uint8Array, limits: IndexLimits, signal: 
   } catch (error) {
     if (!(error instanceof NotInPieces || error instanceof YAMLException)) throw error;
     if (buffer.length > maxPieceBytes) throw tooLargeAtOnce(error);
+    await timeSlices(signal).pause();
     return await readPieces(wholeYaml(buffer), "yaml", limits, signal);
   }
 }
@@ -71,7 +72,9 @@ async function readPieces(
   const begun = performance.now();
   for (const piece of pieces) {
     if (piece.text.length > maxPieceBytes) throw new RangeError(`one entry has more than ${maxPieceBytes} bytes`);
-    if (piece.kind !== "none") reader.add(piece, format === "json" ? parseJsonPiece(piece) : parseYamlPiece(piece));
+    if (piece.kind !== "none") {
+      reader.add(piece, format === "json" ? parseJsonPiece(piece) : await parseYamlPiece(piece, slices));
+    }
     if (performance.now() - begun > limits.maxMs)
       throw new RangeError(`it takes more than ${limits.maxMs / 1_000} s to read`);
     if (slices.isOver()) await slices.pause();
@@ -84,9 +87,13 @@ function parseJsonPiece({ text }: IndexPiece): Json {
   return isJson(value) ? value : null;
 }
 
-function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: true }): Json {
+async function parseYamlPiece(
+  { text, isWhole }: IndexPiece & { readonly isWhole?: true },
+  slices: TimeSlices,
+): Promise<Json> {
+  let events: Event[] = [];
   try {
-    const events = parseEvents(text, { maxDepth: maxIndexDepth });
+    events = parseEvents(text, { maxDepth: maxIndexDepth });
     refuseAliasBomb(events, { text, line: 1 });
     const documents = constructFromEvents(events, { source: text, schema: goSchema, maxAliases: maxIndexAliases });
     const [value = null, ...others] = [...documents];
@@ -97,13 +104,14 @@ function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: tru
       throw new RangeError(`error converting YAML to JSON: yaml: ${error.message}`, { cause: error });
     }
     if (!(error instanceof YAMLException) || isWhole !== true) throw error;
-    throw new RangeError(`error converting YAML to JSON: ${yamlText(error, text)}`, { cause: error });
+    await slices.pause();
+    throw new RangeError(`error converting YAML to JSON: ${yamlText(error, text, events)}`, { cause: error });
   }
 }
 
 /** In go-yaml's words where they are known, else in js-yaml's. */
-function yamlText(error: YAMLException, text: string): string {
-  return `yaml: ${goYamlFault(error, text) ?? `line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`}`;
+function yamlText(error: YAMLException, text: string, events: readonly Event[]): string {
+  return `yaml: ${goYamlFault(error, text, events) ?? `line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`}`;
 }
 
 /** JSON and js-yaml with this schema make only values that JSON has. */

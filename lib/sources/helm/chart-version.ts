@@ -1,4 +1,4 @@
-import { cleanPath } from "../clean-path.ts";
+import { cleanPath } from "../../core/clean-path.ts";
 import { readSemver } from "../semver-version.ts";
 
 /**

@@ -1,12 +1,15 @@
-import { load, YAMLException } from "js-yaml";
+import { constructFromEvents, type Event, parseEvents, YAMLException } from "js-yaml";
 import { expect, test } from "vitest";
+import { goSchema } from "../../../lib/manifests/go-yaml/go-schema.ts";
 import { goYamlFault } from "../../../lib/manifests/go-yaml/go-yaml-fault.ts";
 
 function faultOf(text: string): string | undefined {
+  let events: Event[] = [];
   try {
-    load(text);
+    events = parseEvents(text, {});
+    constructFromEvents(events, { source: text, schema: goSchema });
   } catch (error) {
-    if (error instanceof YAMLException) return goYamlFault(error, text);
+    if (error instanceof YAMLException) return goYamlFault(error, text, events);
     throw error;
   }
   throw new Error("it is YAML");
@@ -52,4 +55,9 @@ test.each([
   ["a: [&b\n", undefined],
 ])("the fault of %j is, in go-yaml's words, %j", (text, words) => {
   expect(faultOf(text)).toBe(words);
+});
+
+test("of many keys that are there twice, the first 100 are named", () => {
+  const lines = faultOf("a: 1\n".repeat(3_000))?.split("\n") ?? [];
+  expect([lines.length, lines.at(-1)]).toEqual([101, '  line 101: key "a" already set in map']);
 });
