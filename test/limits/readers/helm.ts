@@ -54,7 +54,7 @@ export const helmReaders: readonly WorstInput[] = [
     },
   },
   {
-    reader,
+    reader: "lib/manifests/go-yaml/keys-set-twice.ts",
     name: "keys twice, with as many spaces behind them as are read at once",
     memoryMiB: 100,
     make: async () => {
@@ -63,9 +63,15 @@ export const helmReaders: readonly WorstInput[] = [
     },
   },
   {
-    reader,
+    reader: "lib/manifests/go-yaml/keys-set-twice.ts",
     name: "as many keys that are there twice as are read at once",
     memoryMiB: 350,
     make: async () => reading(`serverInfo: {${filled("a: ,", maxPieceBytes - 30)}}\n`),
+  },
+  {
+    reader: "lib/manifests/go-yaml/go-yaml-fault.ts",
+    name: "a list of lists without an end, as many as are read at once",
+    memoryMiB: 350,
+    make: async () => reading(`serverInfo: [${filled("[],", maxPieceBytes - 30)}[]\n`),
   },
 ];
