@@ -2,6 +2,22 @@ import type { FileFaults } from "./fault.ts";
 
 export const helmRepositoryFaults: readonly FileFaults[] = [
   {
+    file: "lib/manifests/go-yaml/keys-set-twice.ts",
+    tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
+    faults: [
+      {
+        what: "only the first key that is there twice is reported",
+        find: "twice.length === listedKeys",
+        replace: "twice.length === 1",
+      },
+      {
+        what: "a key with a text in block style is reported one line too late",
+        find: "else frame.line = isBlockText(event) ? line - 1 : line;",
+        replace: "else frame.line = line;",
+      },
+    ],
+  },
+  {
     file: "lib/manifests/go-yaml/go-yaml-fault.ts",
     tests: ["test/unit/sources/helm/chart-index.test.ts"],
     faults: [
@@ -9,6 +25,18 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         what: "a list without an end is reported one line too late",
         find: 'text.replace(/\\n$/, "").split',
         replace: "text.split",
+      },
+      {
+        what: "a mapping without an end is reported as a list without one",
+        find: '=== missedComma ? "}" : "]"',
+        replace: '=== missedComma ? "]" : "]"',
+        tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
+      },
+      {
+        what: "a quoted text without an end in a list is reported as a list without one",
+        find: " || faultOf(written) !== withoutEnd",
+        replace: "",
+        tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
       },
       {
         what: "a fault in the first line of the scanner gets a line number",
@@ -73,8 +101,30 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a values file outside of the chart is found in it",
-        find: "posix.normalize(path)",
-        replace: "posix.normalize(`/${path}`).slice(1)",
+        find: "cleanPath(path)",
+        replace: "cleanPath(`/${path}`).slice(1)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/go-time-fault.ts",
+    tests: ["test/unit/sources/helm/go-time-fault.test.ts"],
+    faults: [
+      {
+        what: "a fault in a time names all of it in place of what is left",
+        find: "cannot parse ${quoted(rest)} as",
+        replace: "cannot parse ${quoted(text)} as",
+      },
+    ],
+  },
+  {
+    file: "lib/core/clean-path.ts",
+    tests: ["test/unit/sources/helm/build-remote.test.ts"],
+    faults: [
+      {
+        what: "a values file with a slash behind its name is missing",
+        find: 'clean.length > 1 && clean.endsWith("/") ? clean.slice(0, -1) : clean',
+        replace: "clean",
       },
     ],
   },
@@ -107,6 +157,28 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         what: "an index may have a field twice, if one of them is not in block style",
         find: "this.#named.add(name);",
         replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/index-pieces.ts",
+    tests: ["test/unit/sources/helm/chart-index.test.ts"],
+    faults: [
+      {
+        what: "an index may have its charts in block style and an empty list of charts",
+        find: 'if (inEntries) yield { kind: "field", text: textOf(from, to) };\n      else open',
+        replace: "if (!inEntries) open",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/chart-index.ts",
+    tests: ["test/unit/sources/helm/chart-index.test.ts"],
+    faults: [
+      {
+        what: "a chart that a large index has twice is not named",
+        find: "if (cause instanceof NamedTwice) {",
+        replace: "if (cause instanceof NamedTwice && cause.key === undefined) {",
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { CopyOperation } from "../../api/artifact-generator.ts";
 import { messageOf } from "../../core/failure.ts";
+import { cleanPath } from "../../core/clean-path.ts";
 import { excludesOf, type IsExcluded, literalFolder } from "./excludes.ts";
 import { extractTarball, isTarball } from "./extract.ts";
 import { childOf, FileTree } from "./file-tree.ts";
@@ -97,7 +98,7 @@ function placeOf(pattern: string, match: string, to: string): string {
 
 async function copySingle(pattern: string, to: string, copying: Copying): Promise<void> {
   const { budget, isExcluded, operation, source, staged } = copying;
-  const path = cleaned(pattern);
+  const path = cleanPath(pattern);
   if (isOutside(path)) throw new Error(`failed to stat source '${path}': statat ${path}: path escapes from parent`);
   const found = source.get(path);
   if (found === undefined) throw new Error(`source '${path}' does not exist`);
@@ -111,7 +112,7 @@ async function copySingle(pattern: string, to: string, copying: Copying): Promis
     if (!isTarball(path)) throw new Error(`extract strategy requires tarball file (.tar.gz or .tgz), got '${path}'`);
     return extractTarball(path, found, inArtifact(to), staged, budget);
   }
-  const isFolder = to.endsWith("/") || to === "" || staged.get(cleaned(to))?.type === "directory";
+  const isFolder = to.endsWith("/") || to === "" || staged.get(cleanPath(to))?.type === "directory";
   return copyPath(path, isFolder ? joined(to, posix.basename(path)) : to, ".", copying);
 }
 
@@ -158,7 +159,7 @@ async function within(what: string, work: () => Promise<void>): Promise<void> {
 
 /** The path in the artifact. Throws an `Error` in Go's words if it is not in it. */
 function inArtifact(path: string): string {
-  const target = cleaned(path);
+  const target = cleanPath(path);
   if (isOutside(target)) throw new Error(`openat ${target}: path escapes from parent`);
   return target;
 }
@@ -167,12 +168,6 @@ function isOutside(path: string): boolean {
   return path === ".." || path.startsWith("../") || path.startsWith("/");
 }
 
-/** As Go's `filepath.Clean`. */
-function cleaned(path: string): string {
-  const normal = posix.normalize(path);
-  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
-}
-
 function joined(...parts: readonly string[]): string {
-  return cleaned(posix.join(...parts));
+  return cleanPath(posix.join(...parts));
 }

@@ -1,4 +1,4 @@
-import { posix } from "node:path";
+import { cleanPath } from "../../core/clean-path.ts";
 import type { BuiltChart, ChartShape } from "./build-local.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import { type Budget, chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";
@@ -78,7 +78,7 @@ function refuseLarge({ length }: Uint8Array): void {
 
 /** As Flux looks for it: a path that leads out of the chart, or is absolute, names none of its files. */
 function fileOrValues({ files, values }: Chart, path: string) {
-  const name = posix.normalize(path);
+  const name = cleanPath(path);
   return name === "values.yaml" ? values : files.find((file) => file.name === name && !isOwn(file.name))?.bytes;
 }
 

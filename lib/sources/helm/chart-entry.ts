@@ -2,6 +2,7 @@ import { isJsonList, isJsonObject, type Json } from "../../core/json.ts";
 import { numberText } from "../../manifests/go-yaml/number.ts";
 import { readSemver } from "../semver-version.ts";
 import { goList, goObject, goString, goTime, goValue, type JsonBudget, zeroTime } from "./go-json.ts";
+import { goTimeFault } from "./go-time-fault.ts";
 
 /** The index of a Helm repository. */
 export interface ChartIndex {
@@ -168,7 +169,7 @@ export function readField(
     case "time":
       if (typeof value !== "string") throw new RangeError("Time.UnmarshalJSON: input is not a JSON string");
       if (goTime(value) !== undefined) return value;
-      throw new RangeError(`parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse it`);
+      throw new RangeError(goTimeFault(value) ?? `parsing time ${JSON.stringify(value)}: cannot parse it`);
     case "bool":
       if (typeof value !== "boolean") throw mismatch(value, of, "bool");
       return value;

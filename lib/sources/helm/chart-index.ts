@@ -1,5 +1,5 @@
-import { constructFromEvents, parseEvents, YAMLException } from "js-yaml";
-import { timeSlices } from "../../core/concurrency.ts";
+import { constructFromEvents, type Event, parseEvents, YAMLException } from "js-yaml";
+import { type TimeSlices, timeSlices } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Json } from "../../core/json.ts";
 import { refuseAliasBomb } from "../../manifests/alias-bomb.ts";
@@ -8,7 +8,7 @@ import { goYamlFault } from "../../manifests/go-yaml/go-yaml-fault.ts";
 import { Unacceptable } from "../../manifests/read-failure.ts";
 import type { ChartIndex, IndexFormat } from "./chart-entry.ts";
 import { type IndexLimits, maxIndexAliases, maxIndexDepth, maxPieceBytes } from "./index-limits.ts";
-import { type IndexPiece, NotInPieces, yamlPieces } from "./index-pieces.ts";
+import { type IndexPiece, NamedTwice, NotInPieces, yamlPieces } from "./index-pieces.ts";
 import { IndexReader } from "./index-reader.ts";
 import { jsonPieces, looksLikeJson } from "./json-pieces.ts";
 
@@ -36,11 +36,16 @@ export async function readIndex(bytes: Uint8Array, limits: IndexLimits, signal: 
   } catch (error) {
     if (!(error instanceof NotInPieces || error instanceof YAMLException)) throw error;
     if (buffer.length > maxPieceBytes) throw tooLargeAtOnce(error);
+    await timeSlices(signal).pause();
     return await readPieces(wholeYaml(buffer), "yaml", limits, signal);
   }
 }
 
 function tooLargeAtOnce(cause: Error): RangeError {
+  if (cause instanceof NamedTwice) {
+    const why = `key ${JSON.stringify(cause.key)} already set in map`;
+    return new RangeError(`error converting YAML to JSON: yaml: unmarshal errors: ${why}`, { cause });
+  }
   const why = `it is not written as helm repo index writes it, and more than ${maxPieceBytes} bytes cannot be read at once`;
   return new RangeError(`error converting YAML to JSON: yaml: ${why} (${messageOf(cause)})`, { cause });
 }
@@ -67,7 +72,9 @@ async function readPieces(
   const begun = performance.now();
   for (const piece of pieces) {
     if (piece.text.length > maxPieceBytes) throw new RangeError(`one entry has more than ${maxPieceBytes} bytes`);
-    if (piece.kind !== "none") reader.add(piece, format === "json" ? parseJsonPiece(piece) : parseYamlPiece(piece));
+    if (piece.kind !== "none") {
+      reader.add(piece, format === "json" ? parseJsonPiece(piece) : await parseYamlPiece(piece, slices));
+    }
     if (performance.now() - begun > limits.maxMs)
       throw new RangeError(`it takes more than ${limits.maxMs / 1_000} s to read`);
     if (slices.isOver()) await slices.pause();
@@ -80,9 +87,13 @@ function parseJsonPiece({ text }: IndexPiece): Json {
   return isJson(value) ? value : null;
 }
 
-function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: true }): Json {
+async function parseYamlPiece(
+  { text, isWhole }: IndexPiece & { readonly isWhole?: true },
+  slices: TimeSlices,
+): Promise<Json> {
+  let events: Event[] = [];
   try {
-    const events = parseEvents(text, { maxDepth: maxIndexDepth });
+    events = parseEvents(text, { maxDepth: maxIndexDepth });
     refuseAliasBomb(events, { text, line: 1 });
     const documents = constructFromEvents(events, { source: text, schema: goSchema, maxAliases: maxIndexAliases });
     const [value = null, ...others] = [...documents];
@@ -93,13 +104,14 @@ function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: tru
       throw new RangeError(`error converting YAML to JSON: yaml: ${error.message}`, { cause: error });
     }
     if (!(error instanceof YAMLException) || isWhole !== true) throw error;
-    throw new RangeError(`error converting YAML to JSON: ${yamlText(error, text)}`, { cause: error });
+    await slices.pause();
+    throw new RangeError(`error converting YAML to JSON: ${yamlText(error, text, events)}`, { cause: error });
   }
 }
 
 /** In go-yaml's words where they are known, else in js-yaml's. */
-function yamlText(error: YAMLException, text: string): string {
-  return `yaml: ${goYamlFault(error, text) ?? `line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`}`;
+function yamlText(error: YAMLException, text: string, events: readonly Event[]): string {
+  return `yaml: ${goYamlFault(error, text, events) ?? `line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`}`;
 }
 
 /** JSON and js-yaml with this schema make only values that JSON has. */

@@ -1,3 +1,4 @@
+import { cleanPath } from "../../core/clean-path.ts";
 import { readSemver } from "../semver-version.ts";
 
 /**
@@ -25,7 +26,7 @@ export function revisionMetadata(revision: string): string {
 /** The values files that count: `values.yaml` alone is what a chart has anyway. */
 export function countingValuesFiles(valuesFiles: readonly string[] = []): readonly string[] {
   const [only = ""] = valuesFiles;
-  const isOwn = valuesFiles.length === 1 && /^(?:\.\/+)*values\.yaml$/.test(only);
+  const isOwn = valuesFiles.length === 1 && cleanPath(only) === "values.yaml";
   return isOwn ? [] : valuesFiles;
 }
 

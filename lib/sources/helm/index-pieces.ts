@@ -1,6 +1,6 @@
 /** A part of an index that can be parsed for itself. */
 export type IndexPiece =
-  /** A field of the index other than `entries`, as a document with that field. */
+  /** A field of the index, as a document with that field; the charts below `entries` are pieces of their own. */
   | { readonly kind: "field"; readonly text: string }
   /** A chart with its first versions, as a document with one field. */
   | { readonly kind: "chart"; readonly text: string }
@@ -22,6 +22,16 @@ const chartLine = /^ +[^\r\n]*:[ \t]*\r?\n?$/;
 /** An index that is not written in the block style of `helm repo index`, so that only a parser can tell its parts. */
 export class NotInPieces extends Error {
   override readonly name = "NotInPieces";
+}
+
+/** A field or a chart is there twice, as far as its parts show. */
+export class NamedTwice extends NotInPieces {
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`${JSON.stringify(key)} is there twice`);
+    this.key = key;
+  }
 }
 
 /**
@@ -47,7 +57,6 @@ export function* yamlPieces(bytes: Buffer): Generator<IndexPiece> {
   };
   let lines = 0;
   let inEntries = false;
-  let hadEntries = false;
   /** The indentation of the charts' names. */
   let chartIndent: number | undefined;
   /** The indentation of the present chart's versions; 0 until its first line, -1 if it is not a list in block style. */
@@ -73,10 +82,9 @@ export function* yamlPieces(bytes: Buffer): Generator<IndexPiece> {
       if (isItem && open !== undefined) continue;
       yield* close(from);
       inEntries = to - from < 200 && entriesLine.test(textOf(from, to));
-      if (inEntries && hadEntries) throw new NotInPieces("entries twice");
-      hadEntries ||= inEntries;
       chartIndent = undefined;
-      if (!inEntries) open = { kind: "field", from };
+      if (inEntries) yield { kind: "field", text: textOf(from, to) };
+      else open = { kind: "field", from };
       continue;
     }
     if (!inEntries) {

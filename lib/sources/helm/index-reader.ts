@@ -3,7 +3,7 @@ import { compareSemver, readSemver, type SemverVersion } from "../semver-version
 import { type ChartIndex, type IndexedChart, type IndexFormat, mismatch, readChart, readField } from "./chart-entry.ts";
 import { goString, goTime, goValue, JsonBudget, zeroTime } from "./go-json.ts";
 import type { IndexLimits } from "./index-limits.ts";
-import { type IndexPiece, NotInPieces } from "./index-pieces.ts";
+import { type IndexPiece, NamedTwice, NotInPieces } from "./index-pieces.ts";
 
 /** A version of a chart, with its JSON and its place in the order. */
 interface Kept {
@@ -51,7 +51,7 @@ export class IndexReader {
   #addFields(value: Json): void {
     if (!isJsonObject(value)) throw this.#refusal(mismatch(value, "", "repo.IndexFile"));
     for (const [name, field] of Object.entries(value)) {
-      if (this.#format === "yaml" && this.#named.has(name)) throw new NotInPieces("a field twice");
+      if (this.#format === "yaml" && this.#named.has(name)) throw new NamedTwice(name);
       this.#named.add(name);
       switch (name) {
         case "entries":
@@ -84,7 +84,7 @@ export class IndexReader {
   #addCharts(charts: JsonObject): void {
     for (const [name, versions] of Object.entries(charts)) {
       this.#complete();
-      if (this.#format === "yaml" && this.#charts.has(name)) throw new NotInPieces("a chart twice");
+      if (this.#format === "yaml" && this.#charts.has(name)) throw new NamedTwice(name);
       this.#count(this.#charts.size, name.length);
       this.#open = { name: detached(name), kept: versions === null ? undefined : [] };
       if (versions !== null) this.#addVersions(versions);

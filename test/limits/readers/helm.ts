@@ -53,4 +53,25 @@ export const helmReaders: readonly WorstInput[] = [
       );
     },
   },
+  {
+    reader: "lib/manifests/go-yaml/keys-set-twice.ts",
+    name: "keys twice, with as many spaces behind them as are read at once",
+    memoryMiB: 100,
+    make: async () => {
+      const key = `? a${" ".repeat(maxPieceBytes / 2 - 100)}#\n    : b\n`;
+      return reading(`apiVersion: v1\nentries:\n  app:\n  - ${key}    ${key}`);
+    },
+  },
+  {
+    reader: "lib/manifests/go-yaml/keys-set-twice.ts",
+    name: "as many keys that are there twice as are read at once",
+    memoryMiB: 350,
+    make: async () => reading(`serverInfo: {${filled("a: ,", maxPieceBytes - 30)}}\n`),
+  },
+  {
+    reader: "lib/manifests/go-yaml/go-yaml-fault.ts",
+    name: "a list of lists without an end, as many as are read at once",
+    memoryMiB: 350,
+    make: async () => reading(`serverInfo: [${filled("[],", maxPieceBytes - 30)}[]\n`),
+  },
 ];

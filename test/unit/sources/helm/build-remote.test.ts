@@ -12,7 +12,7 @@ const withFiles: Files = {
 const plain = { valuesFiles: [], ignoreMissing: false, metadata: "" };
 
 describe("a chart from a repository", () => {
-  test.for([[[]], [["values.yaml"]], [["./values.yaml"]]])(
+  test.for([[[]], [["values.yaml"]], [["./values.yaml"]], [["values.yaml/"]], [["./values.yaml/"]]])(
     "11.4/98: with the values files %j is pulled unmodified",
     async ([valuesFiles], { signal }) => {
       const archive = await packed(withFiles);
@@ -34,6 +34,16 @@ describe("a chart from a repository", () => {
       "values.yaml": values,
     });
   });
+
+  test.for([["values-prod.yaml/"], ["./values-prod.yaml/"]])(
+    "the values file %s is found, since a slash behind its name counts for nothing",
+    async ([path = ""], { signal }) => {
+      const shape = { ...plain, valuesFiles: ["./values.yaml/", path] };
+      const built = await buildRemote(await packed(withFiles), "1.0.0+3", shape, signal);
+      const files = await unpacked(built.bytes, signal);
+      expect(files["values.yaml"]).toBe("color: red\nlist:\n- 1\n- 2\nreplicas: 1\n");
+    },
+  );
 
   test("the values of values.yaml are dropped unless it is listed", async ({ signal }) => {
     const shape = { ...plain, valuesFiles: ["values-prod.yaml", "missing.yaml"], ignoreMissing: true };

@@ -169,6 +169,10 @@ describe("the index of a Helm repository", () => {
       "error unmarshaling JSON: while decoding JSON: Time.UnmarshalJSON: input is not a JSON string",
     ],
     [
+      "apiVersion: v1\ngenerated: yesterday\n",
+      'error unmarshaling JSON: while decoding JSON: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+    ],
+    [
       '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":1}]}}',
       "json: cannot unmarshal number into Go struct field ChartVersion.entries.Metadata.version of type string",
     ],
@@ -183,6 +187,26 @@ describe("the index of a Helm repository", () => {
 
   test("that lists a chart twice is refused", async () => {
     await expect(read(`${index(entry("1.0.0"))}  app: []\n`)).rejects.toThrow("already set in map");
+  });
+
+  const block = "entries:\n  app:\n  - name: app\n";
+  test.each([
+    ["in block style twice", [block, block]],
+    ["in block style, then empty", [block, "entries: {}\n"]],
+    ["empty, then in block style", ["entries: {}\n", block]],
+    ["without a value, then empty", ["entries:\n", "entries: {}\n"]],
+    ["empty, then without a value", ["entries: {}\n", "entries:\n"]],
+    ["without a value twice", ["entries:\n", "entries: # none\n"]],
+    ["in block style, then without a value", [block, '"entries":\n']],
+    ["without a value, then in block style", ["entries:\n", block]],
+  ])("that has entries %s is refused", async (_what, fields) => {
+    await expect(read(`apiVersion: v1\n${fields.join("")}`)).rejects.toThrow('key "entries" already set in map');
+  });
+
+  test("that has a chart twice is refused with its name, also where it is too large to be read at once", async () => {
+    const large = index(...Array.from({ length: 1_200 }, () => entry("1.0.0", `    home: ${"x".repeat(1_000)}\n`)));
+    await expect(read(`${large}  other: []\n  app: []\n`)).rejects.toThrow('key "app" already set in map');
+    expect(await read(`${large}  other: []\n`)).toBeDefined();
   });
 
   test("a text that continues below its entry is not read as two entries", async () => {
