@@ -46,6 +46,9 @@ export function failed(
   url: URL,
   why: string,
   cause?: unknown,
+  hasHead = false,
 ): HttpError {
-  return new HttpError(reason, `${method} ${url.origin}${url.pathname}: ${why}`, { cause });
+  const shown = `${url.origin}${url.pathname}`;
+  const exchange = { method, url: shown, why, hasHead };
+  return new HttpError(reason, `${method} ${shown}: ${why}`, { cause, exchange });
 }

@@ -159,12 +159,12 @@ export function wholeBody(
 }
 
 function tooLarge(request: HttpRequest, url: URL): HttpError {
-  return failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`);
+  return failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`, undefined, true);
 }
 
 /** Why a body did not come to its end. Throws instead if the exchange was ended early. */
 function brokenOff(error: unknown, request: HttpRequest, url: URL, bounds: Bounds): HttpError {
-  bounds.throwIfEnded(error);
+  bounds.throwIfEnded(error, true);
   if (error instanceof HttpError) return error;
-  return failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
+  return failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error, true);
 }

@@ -14,12 +14,28 @@ export const registryFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sources/oci/registry-words.ts",
+    tests: ["test/unit/sources/registry-words.test.ts"],
+    faults: [
+      {
+        what: "a registry that does not speak TLS is reported with another request than Flux's",
+        find: ' || reason === "protocol"',
+        replace: "",
+      },
+      {
+        what: "an address below /v2/ of any host is taken for the registry's",
+        find: " && new URL(base).host === found",
+        replace: " && found !== ''",
+      },
+    ],
+  },
+  {
     file: "lib/sources/oci/resolve.ts",
     tests: ["test/unit/flows/oci-repository-failures.test.ts"],
     faults: [
       {
         what: "a registry that is down is not reported in the words of Flux's client",
-        find: "artifact digest: ${inRegistryWords(error)}",
+        find: "artifact digest: ${inRegistryWords(error, host)}",
         replace: "artifact digest: ${String(error)}",
       },
     ],
