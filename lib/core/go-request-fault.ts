@@ -1,8 +1,17 @@
-import type { FailedExchange } from "./ports/http.ts";
+interface FailedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly why: string;
+}
 
 /** A request that got no answer, as Go's client says it: `Get "https://host/x": EOF`. */
-export function goRequestFault({ method, url, why }: Pick<FailedExchange, "method" | "url" | "why">): string {
+export function goRequestFault({ method, url, why }: FailedRequest): string {
   const name = `${method.slice(0, 1)}${method.slice(1).toLowerCase()}`;
-  // Node's words for a connection that is closed before the answer.
-  return `${name} ${JSON.stringify(url)}: ${why === "socket hang up" ? "EOF" : why}`;
+  return `${name} ${JSON.stringify(url)}: ${closed.has(why) ? "EOF" : why}`;
 }
+
+/** Node's words for a connection that the server closes before it answers. */
+const closed = new Set([
+  "socket hang up",
+  "Client network socket disconnected before secure TLS connection was established",
+]);

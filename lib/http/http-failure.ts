@@ -5,14 +5,21 @@ import { HttpError, type HttpErrorReason, type HttpRequest } from "../core/ports
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
 import { connectFault } from "./connect-fault.ts";
 import { DestinationRefused } from "./guarded-lookup.ts";
+import { handshakeFault } from "./handshake-fault.ts";
 import { requestUrl } from "./request-url.ts";
 
-/** Why a request got no answer; `shown` is the certificate that the server has presented. */
+/**
+ * Why a request got no answer.
+ *
+ * @param shown the certificate that the server has presented
+ * @param firstBytes with which a server without TLS answers a handshake
+ */
 export function noAnswer(
   error: unknown,
   request: HttpRequest,
   url: URL,
   shown: X509Certificate | undefined,
+  firstBytes?: string,
 ): HttpError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (isCertificateFault(code)) {
@@ -21,15 +28,11 @@ export function noAnswer(
   }
   const hasTried =
     error instanceof Error && "syscall" in error && ["connect", "getaddrinfo"].includes(String(error.syscall));
-  const why = hasTried ? connectFault(error, requestUrl(url.href).target) : wordsOf(messageOf(error));
+  const message = messageOf(error);
+  const why = hasTried
+    ? connectFault(error, requestUrl(url.href).target)
+    : (handshakeFault(message, firstBytes) ?? message);
   return failed(reasonOf(error, code), request, url, why, error);
-}
-
-/** OpenSSL's text about a server of plain HTTP has an address in memory, so it differs each time. Go's text replaces it. */
-function wordsOf(message: string): string {
-  return message.includes("SSL routines") && message.includes("wrong version number")
-    ? "http: server gave HTTP response to HTTPS client"
-    : message;
 }
 
 function reasonOf(error: unknown, code: string): HttpErrorReason {

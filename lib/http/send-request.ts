@@ -4,6 +4,7 @@ import { messageOf } from "../core/failure.ts";
 import { HttpError, type HttpRequest, type HttpResponse } from "../core/ports/http.ts";
 import type { Bounds } from "./exchange-bounds.ts";
 import { failed, noAnswer } from "./http-failure.ts";
+import { firstBytesOf, isWithoutTls } from "./handshake-fault.ts";
 import { request as start } from "./node-http.ts";
 import type { RequestUrl } from "./request-url.ts";
 import { forwardedHeaders, isForwarded } from "./proxy-address.ts";
@@ -86,7 +87,11 @@ export async function sendOnce(
     // The server has closed the kept connection: a request that may be repeated is sent once more, on a new one.
     const changes = (method === "POST" || method === "PATCH") && request.isSafe !== true;
     if (outgoing.reusedSocket && !isRetry && !changes) return sendOnce(request, to, route, bounds, true);
-    throw noAnswer(error, request, url, shown());
+    // A proxy connects in another way.
+    const isAsked = request.proxy === undefined && isWithoutTls(messageOf(error));
+    const firstBytes = isAsked ? await firstBytesOf(to.target, route.lookup, bounds) : undefined;
+    bounds.throwIfEnded(error);
+    throw noAnswer(error, request, url, shown(), firstBytes);
   }
 }
 

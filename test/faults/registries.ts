@@ -8,8 +8,19 @@ export const registryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a server of plain HTTP is reported with an address in memory",
-        find: 'message.includes("wrong version number")',
-        replace: 'message.includes("wrong version number?")',
+        find: "(handshakeFault(message, firstBytes) ?? message)",
+        replace: '(firstBytes === "" ? handshakeFault(message, firstBytes) : message)',
+      },
+    ],
+  },
+  {
+    file: "lib/http/handshake-fault.ts",
+    tests: ["test/unit/http/plain-server.test.ts"],
+    faults: [
+      {
+        what: "every server that does not speak TLS is taken for one of HTTP",
+        find: 'return firstBytes === "HTTP/"',
+        replace: 'return firstBytes !== ""',
       },
     ],
   },
