@@ -1,6 +1,5 @@
 import { connect, type LookupFunction } from "node:net";
 import type { DialTarget } from "../core/ports/dial.ts";
-import type { Bounds } from "./exchange-bounds.ts";
 
 /** The header of a TLS record is as long. */
 const headerBytes = 5;
@@ -46,7 +45,7 @@ export function handshakeFault(message: string, firstBytes: string | undefined):
 export async function firstBytesOf(
   { host, port }: Pick<DialTarget, "host" | "port">,
   lookup: LookupFunction,
-  { signal }: Pick<Bounds, "signal">,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const socket = connect({ host: host.replace(/^\[|\]$/g, ""), port, lookup, signal });
   socket.write(greeting);

@@ -89,7 +89,7 @@ export async function sendOnce(
     if (outgoing.reusedSocket && !isRetry && !changes) return sendOnce(request, to, route, bounds, true);
     // A proxy connects in another way.
     const isAsked = request.proxy === undefined && isWithoutTls(messageOf(error));
-    const firstBytes = isAsked ? await firstBytesOf(to.target, route.lookup, bounds) : undefined;
+    const firstBytes = isAsked ? await firstBytesOf(to.target, route.lookup, bounds.signal) : undefined;
     bounds.throwIfEnded(error);
     throw noAnswer(error, request, url, shown(), firstBytes);
   }
