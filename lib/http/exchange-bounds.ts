@@ -11,8 +11,12 @@ export interface Bounds {
   end(outgoing: ClientRequest): void;
   /** The exchange is over: nothing ends it any more. */
   release(): void;
-  /** Throws the reason of the caller's signal, or the `HttpError` of the time limit, if one of them has ended it. */
-  throwIfEnded(cause: unknown): void;
+  /**
+   * Throws the reason of the caller's signal, or the `HttpError` of the time limit, if one of them has ended it.
+   *
+   * @param hasHead whether the head of an answer had arrived; false by default
+   */
+  throwIfEnded(cause: unknown, hasHead?: boolean): void;
 }
 
 /** Made once: an error has a stack, and {@link Bounds.throwIfEnded} tells the cause. */
@@ -58,10 +62,11 @@ export function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
       if (isOver) next.destroy(ended);
     },
     release,
-    throwIfEnded(cause) {
+    throwIfEnded(cause, hasHead = false) {
       signal.throwIfAborted();
       if (!hasTimedOut) return;
-      throw failed("timeout", request, new URL(request.url), `no answer within ${request.timeoutMs} ms`, cause);
+      const why = `no answer within ${request.timeoutMs} ms`;
+      throw failed("timeout", request, new URL(request.url), why, cause, hasHead);
     },
   };
 }

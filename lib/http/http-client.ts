@@ -3,7 +3,13 @@ import type { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { messageOf } from "../core/failure.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
-import { type HttpRequest, type Outbound, type TlsTrust, trustElsewhere } from "../core/ports/http.ts";
+import {
+  type HttpRequest,
+  type Outbound,
+  type TlsTrust,
+  tooManyRedirects,
+  trustElsewhere,
+} from "../core/ports/http.ts";
 import { dialer } from "./dial.ts";
 import { type Bounds, boundsOf } from "./exchange-bounds.ts";
 import { assertAllowed, guardedLookup, type Resolve } from "./guarded-lookup.ts";
@@ -81,10 +87,11 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
       if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
       // To its end, so that the connection is kept.
       await (response.whole ?? wholeBody(response, request, bounds));
-      if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
+      if (redirects >= (request.maxRedirects ?? 0))
+        throw failed("redirect", request, url, tooManyRedirects, undefined, true);
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
       if (next === undefined || !isFollowed(next, url)) {
-        throw failed("redirect", request, url, "redirected to an address that is not followed");
+        throw failed("redirect", request, url, "redirected to an address that is not followed", undefined, true);
       }
       if (next.host !== url.host) current = withoutCredentials(current);
       to = requestUrl(next);

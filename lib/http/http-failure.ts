@@ -5,6 +5,7 @@ import { HttpError, type HttpErrorReason, type HttpRequest } from "../core/ports
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
 import { connectFault } from "./connect-fault.ts";
 import { DestinationRefused } from "./guarded-lookup.ts";
+import { handshakeFault } from "./handshake-fault.ts";
 import { requestUrl } from "./request-url.ts";
 
 /** Why a request got no answer; `shown` is the certificate that the server has presented. */
@@ -21,15 +22,9 @@ export function noAnswer(
   }
   const hasTried =
     error instanceof Error && "syscall" in error && ["connect", "getaddrinfo"].includes(String(error.syscall));
-  const why = hasTried ? connectFault(error, requestUrl(url).target) : wordsOf(messageOf(error));
+  const message = messageOf(error);
+  const why = hasTried ? connectFault(error, requestUrl(url).target) : (handshakeFault(message) ?? message);
   return failed(reasonOf(error, code), request, url, why, error);
-}
-
-/** OpenSSL's text about a server of plain HTTP has an address in memory, so it differs each time. Go's text replaces it. */
-function wordsOf(message: string): string {
-  return message.includes("SSL routines") && message.includes("wrong version number")
-    ? "http: server gave HTTP response to HTTPS client"
-    : message;
 }
 
 function reasonOf(error: unknown, code: string): HttpErrorReason {
@@ -46,6 +41,9 @@ export function failed(
   url: URL,
   why: string,
   cause?: unknown,
+  hasHead = false,
 ): HttpError {
-  return new HttpError(reason, `${method} ${url.origin}${url.pathname}: ${why}`, { cause });
+  const shown = `${url.origin}${url.pathname}`;
+  const exchange = { method, url: shown, why, hasHead };
+  return new HttpError(reason, `${method} ${shown}: ${why}`, { cause, exchange });
 }

@@ -5,8 +5,8 @@ import { HttpError, type HttpRequest, type HttpResponse } from "../core/ports/ht
 import type { Bounds } from "./exchange-bounds.ts";
 import { failed, noAnswer } from "./http-failure.ts";
 import { request as start } from "./node-http.ts";
-import type { RequestUrl } from "./request-url.ts";
 import { forwardedHeaders, isForwarded } from "./proxy-address.ts";
+import type { RequestUrl } from "./request-url.ts";
 import { shownCertificate } from "./tls.ts";
 
 /** How the body of an answer is read: whole, or as it arrives. */
@@ -157,12 +157,12 @@ export function wholeBody(
 }
 
 function tooLarge(request: HttpRequest, url: URL): HttpError {
-  return failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`);
+  return failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`, undefined, true);
 }
 
 /** Why a body did not come to its end. Throws instead if the exchange was ended early. */
 function brokenOff(error: unknown, request: HttpRequest, url: URL, bounds: Bounds): HttpError {
-  bounds.throwIfEnded(error);
+  bounds.throwIfEnded(error, true);
   if (error instanceof HttpError) return error;
-  return failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
+  return failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error, true);
 }

@@ -63,8 +63,19 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a chart that cannot be pulled is reported in the words of another client",
-        find: "const why = isAnonymous ? orasWithoutLogin(fault) : orasWords(fault);",
-        replace: "const why = isAnonymous ? fault.message : orasWords(fault);",
+        find: "const why = orasWords(error.refusal, asked, hasCredentials);",
+        replace: 'const why = hasCredentials ? "" : error.message;',
+      },
+      {
+        what: "a missing layer is reported as a missing manifest",
+        find: 'copy: { operation: "Fetch", what: layer.digest }',
+        replace: 'copy: { operation: "FetchReference", what: pulled }',
+      },
+      {
+        what: "a registry that a verification does not reach is reported in the words of Node",
+        find: "new HttpError(error.reason, inRegistryWords(error, host), { cause: error })",
+        replace: "host === '' ? inRegistryWords(error, host) : error",
+        tests: ["test/unit/flows/helm-chart/verify-chart.test.ts"],
       },
     ],
   },
@@ -78,9 +89,19 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a later request that fails is taken for the first one",
-        find: 'pathname === "/v2/" || pathname === path',
-        replace: "pathname !== undefined",
+        what: "a missing login is reported after any challenge",
+        find: 'status === 401 && challenge === "basic" && !hasCredentials',
+        replace: "status === 401 && challenge !== '' && !hasCredentials",
+      },
+      {
+        what: "a refusal of the token service is reported as one of the registry",
+        find: "return inCopy(step, `${named(tokenFor)}: ${answered(refusal)}`);",
+        replace: "return inCopy(step, answered(refusal));",
+      },
+      {
+        what: "a host that a redirect names is taken for the registry",
+        find: " || !isOfRegistry(host, unanswered.url)",
+        replace: ' || !isOfRegistry(host === "" ? "" : new URL(unanswered.url).host, unanswered.url)',
       },
     ],
   },
@@ -227,6 +248,11 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
         what: "a query, which may be a signature, is shown",
         find: 'return href.replace(/\\?.*$/s, "?…");',
         replace: "return href;",
+      },
+      {
+        what: "an answer that is late is reported as one that did not begin",
+        find: "if (exchange.hasHead) return `${late}",
+        replace: "if (exchange.method === '') return `${late}",
       },
       {
         what: "a failed connection to a Helm repository is not reported in the words of Go's client",

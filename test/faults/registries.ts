@@ -8,8 +8,24 @@ export const registryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a server of plain HTTP is reported with an address in memory",
-        find: 'message.includes("wrong version number")',
-        replace: 'message.includes("wrong version number?")',
+        find: "(handshakeFault(message) ?? message)",
+        replace: "message",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/registry-words.ts",
+    tests: ["test/unit/sources/registry-words.test.ts"],
+    faults: [
+      {
+        what: "a registry that does not speak TLS is reported with another request than Flux's",
+        find: ' || reason === "protocol"',
+        replace: "",
+      },
+      {
+        what: "an address below /v2/ of any host is taken for the registry's",
+        find: " && new URL(base).host === found",
+        replace: " && found !== ''",
       },
     ],
   },
@@ -19,7 +35,7 @@ export const registryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a registry that is down is not reported in the words of Flux's client",
-        find: "artifact digest: ${inRegistryWords(error)}",
+        find: "artifact digest: ${inRegistryWords(error, host)}",
         replace: "artifact digest: ${String(error)}",
       },
     ],

@@ -78,9 +78,34 @@ export interface HttpStreams {
  */
 export type HttpErrorReason = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";
 
+/** The text of an {@link HttpError} `redirect` for one redirect more than a request allows. */
+export const tooManyRedirects = "too many redirects";
+
+/** The exchange that failed. */
+export interface FailedExchange {
+  readonly method: string;
+  /** The address that failed, after redirects, without its query and user. */
+  readonly url: string;
+  /** What went wrong, without the request. */
+  readonly why: string;
+  /** Whether the head of an answer had arrived. */
+  readonly hasHead: boolean;
+}
+
 /** No answer. The message holds the method and the URL without its query, never a header. */
 export class HttpError extends PortError<HttpErrorReason> {
   override readonly name = "HttpError";
+  /** Undefined if the message is not about one exchange. */
+  readonly exchange: FailedExchange | undefined;
+
+  constructor(
+    reason: HttpErrorReason,
+    message: string,
+    options: ErrorOptions & { readonly exchange?: FailedExchange | undefined } = {},
+  ) {
+    super(reason, message, options);
+    this.exchange = options.exchange;
+  }
 }
 
 /** All ways to hosts that objects name, by one network policy. */

@@ -7,15 +7,17 @@ import { RepositoryFault, repositoryFault } from "../../sources/helm/repository-
 import { mediaTypes } from "../../sources/oci/media-types.ts";
 import type { RegistryClient } from "../../sources/oci/registry-client.ts";
 import { jsonOf, RegistryFault } from "../../sources/oci/registry-fault.ts";
+import { inRegistryWords } from "../../sources/oci/registry-words.ts";
 import type { ChartRepository } from "./chart-repository.ts";
-import { orasConnectionWords, orasWithoutLogin, orasWords } from "./oras-words.ts";
+import { type OrasStep, orasConnectionWords, orasWords } from "./oras-words.ts";
 
 const maxLayers = 100;
-const Layers = z.object({
-  layers: z
-    .array(z.object({ mediaType: z.string(), digest: z.string().regex(/^sha256:[0-9a-f]{64}$/), size: z.number() }))
-    .max(maxLayers),
+const Layer = z.object({
+  mediaType: z.string(),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  size: z.number(),
 });
+const Layers = z.object({ layers: z.array(Layer).max(maxLayers) });
 
 /** Where the charts of a repository lie in a registry: each in a repository of its own, below this one. */
 export interface OciCharts {
@@ -46,18 +48,20 @@ export function ociCharts(charts: OciCharts): ChartRepository {
       });
       return { name, version: found, urls: [`${url}/${name}:${found}`] };
     },
-    async signed({ name, urls, version }, signal) {
-      const [shown = ""] = urls;
+    async signed({ name, version }, signal) {
       const registry = registryOf(place(name));
       const ask = () => registry.digestOfTag(place(name), tagOf(version), signal);
-      const digest = await about(`failed to get '${shown}'`, ask, charts);
+      const digest = await ask().catch((error: unknown) => {
+        throw unsigned(error, host);
+      });
       return { repository: place(name), digest, reference: `${host}/${place(name)}@${digest}`, registry };
     },
     async download({ digest, name, urls, version }, signal) {
       const [shown = ""] = urls;
+      const registry = registryOf(place(name));
+      const failed = `failed to get '${shown}'`;
       const wanted = digest ?? tagOf(version);
-      const pull = async (): Promise<Uint8Array> => {
-        const registry = registryOf(place(name));
+      const pull = async (): Promise<z.infer<typeof Layer>> => {
         const { bytes } = await registry.manifest(place(name), wanted, signal);
         const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find(
           (one) => one.mediaType === mediaTypes.helmChart,
@@ -68,11 +72,19 @@ export function ociCharts(charts: OciCharts): ChartRepository {
         if (layer.size > maxChartBytes) {
           throw new RangeError(`size of chart '${name}' exceeds '${maxChartBytes}' bytes limit`);
         }
-        return registry.blob(place(name), layer.digest, maxChartBytes, signal);
+        return layer;
       };
-      const path = `/v2/${place(name)}/manifests/${wanted}`;
       const pulled = `${host}/${place(name)}:${tagOf(version)}`;
-      return about(`failed to get '${shown}'`, pull, { ...charts, path, pulled });
+      const layer = await about(failed, pull, {
+        ...charts,
+        path: `/v2/${place(name)}/manifests/${wanted}`,
+        copy: { operation: "FetchReference", what: pulled },
+      });
+      return about(failed, () => registry.blob(place(name), layer.digest, maxChartBytes, signal), {
+        ...charts,
+        path: `/v2/${place(name)}/blobs/${layer.digest}`,
+        copy: { operation: "Fetch", what: layer.digest },
+      });
     },
   };
 
@@ -101,34 +113,27 @@ async function about<Result>(what: string, work: () => Promise<Result>, asked: A
   }
 }
 
-interface Asked extends Pick<OciCharts, "hasCredentials"> {
-  /** The path of the request that Helm begins with: `/v2/app/tags/list`. */
-  readonly path?: string;
-  /** The chart that is pulled: `host/app:1.0.0`. */
-  readonly pulled?: string;
-}
+type Asked = OrasStep & Pick<OciCharts, "hasCredentials" | "host">;
 
 function faultOf(error: unknown, what: string, asked: Asked): unknown {
+  const { hasCredentials, host } = asked;
   if (error instanceof RegistryFault) {
     const isRefused = error.reason === "unauthorized";
-    const reason = isRefused && asked.hasCredentials ? "unauthorized" : "external";
-    return new RepositoryFault(reason, `${what}${inWordsOfOras(error, asked)}`, { cause: error });
+    const reason = isRefused && hasCredentials ? "unauthorized" : "external";
+    const why = orasWords(error.refusal, asked, hasCredentials);
+    return new RepositoryFault(reason, `${what}${why}`, { cause: error });
   }
   if (error instanceof RegistryLoginError)
     return new RepositoryFault("external", `${what}${error.message}`, { cause: error });
   if (!(error instanceof HttpError)) return repositoryFault(error, what);
-  const why = orasConnectionWords(error, asked.path);
-  const said = why !== undefined && asked.pulled !== undefined ? fetching(why) : (why ?? error.message);
-  return repositoryFault(new HttpError(error.reason, said, { cause: error }), what);
+  const why = orasConnectionWords(error, asked, host);
+  return repositoryFault(new HttpError(error.reason, why, { cause: error }), what);
 }
 
-function fetching(why: string): string {
-  return `failed to perform "FetchReference" on source: ${why}`;
-}
-
-function inWordsOfOras(fault: RegistryFault, { hasCredentials, pulled }: Asked): string {
-  const isAnonymous = fault.reason === "unauthorized" && !hasCredentials;
-  const why = isAnonymous ? orasWithoutLogin(fault) : orasWords(fault);
-  if (pulled === undefined || !fault.message.includes("/manifests/")) return why;
-  return fetching(fault.status === 404 ? `${pulled}: not found` : why);
+/** Flux verifies with go-containerregistry, so the digest of a chart that is not found is reported in its words. */
+function unsigned(error: unknown, host: string): unknown {
+  if (error instanceof RegistryFault || error instanceof RegistryLoginError)
+    return new RepositoryFault("external", error.message, { cause: error });
+  if (!(error instanceof HttpError)) return repositoryFault(error);
+  return repositoryFault(new HttpError(error.reason, inRegistryWords(error, host), { cause: error }));
 }

@@ -1,41 +1,60 @@
+import { goRequestFault } from "../../core/go-request-fault.ts";
 import type { HttpError } from "../../core/ports/http.ts";
-import type { RegistryFault } from "../../sources/oci/registry-fault.ts";
+import { type RegistryRefusal, statusText } from "../../sources/oci/registry-fault.ts";
+import { isOfRegistry, unansweredExchange } from "../../sources/oci/registry-words.ts";
 
-/**
- * An error answer of a registry as oras-go says it, by which Helm reads charts, in place of the client by which Flux reads artifacts:
- * `GET "http://host/v2/app/tags/list": response status code 404: name unknown: repository name not known to registry`.
- */
-export function orasWords({ message, status }: Pick<RegistryFault, "message" | "status">): string {
-  const [, method, url, why] = /^([A-Z]+) (\S+): (.*)$/s.exec(message) ?? [];
-  if (method === undefined || url === undefined || why === undefined) return message;
-  // oras-go asks for pages without a size.
-  return `${method} "${url.replace(/\?n=\d+$/, "")}": response status code ${status}: ${said(why)}`;
-}
-
-function said(why: string): string {
-  const [, text] = /^unexpected status code \d+ ?(.*)$/s.exec(why) ?? [];
-  if (text !== undefined) return text;
-  return why.replaceAll(/(^|; )([A-Z_]+): ([^;]*)(?:; (?![A-Z_]+: )([^;]*))?/g, (_, before, code, message, detail) => {
-    const name = String(code).toLowerCase().replaceAll("_", " ");
-    return `${before}${name}: ${message}${detail === undefined ? "" : `: ${detail}`}`;
-  });
-}
-
-/** The same without a login, for an answer that asks for one. */
-export function orasWithoutLogin({ message }: Pick<RegistryFault, "message">): string {
-  const [, method = "", url = ""] = /^([A-Z]+) (\S+): /.exec(message) ?? [];
-  return `${method} "${url.replace(/\?n=\d+$/, "")}": basic credential not found`;
+/** A step of Helm that asks the registry. */
+export interface OrasStep {
+  /** The path of its request: `/v2/app/tags/list`. */
+  readonly path: string;
+  /** The copy that it is part of; undefined for the list of tags. */
+  readonly copy?: {
+    readonly operation: "Fetch" | "FetchReference";
+    /** What is missing where the registry answers 404. */
+    readonly what: string;
+  };
 }
 
 /**
- * A registry that was not reached, with the request that Helm begins with: we first ask whether it speaks TLS. Undefined for a fault of
- * another request.
+ * An error answer of a registry in the words of oras-go: Helm reads charts with oras-go, whose errors differ from those of
+ * go-containerregistry.
  *
- * @param path of the request that Helm begins with
+ * @param hasCredentials whether the requests have credentials
  */
-export function orasConnectionWords({ message, reason }: HttpError, path: string | undefined): string | undefined {
-  const [, url, why] = /^[A-Z]+ (\S+): (.*)$/s.exec(message) ?? [];
-  if (path === undefined || url === undefined || (reason !== "tls" && reason !== "unreachable")) return undefined;
-  const { origin, pathname } = new URL(url);
-  return pathname === "/v2/" || pathname === path ? `Get "${origin}${path}": ${why}` : undefined;
+export function orasWords(refusal: RegistryRefusal, step: OrasStep, hasCredentials: boolean): string {
+  const { challenge, status, tokenFor } = refusal;
+  if (tokenFor !== undefined) return inCopy(step, `${named(tokenFor)}: ${answered(refusal)}`);
+  if (status === 404 && step.copy !== undefined) return inCopy(step, `${step.copy.what}: not found`);
+  const hasNoLogin = status === 401 && challenge === "basic" && !hasCredentials;
+  return inCopy(step, hasNoLogin ? `${named(refusal)}: basic credential not found` : answered(refusal));
+}
+
+/**
+ * A registry that does not answer, with the request that Helm sends: we may have asked before whether it speaks TLS. Errors of other
+ * hosts, and those that are not about the connection, keep our words.
+ *
+ * @param host of the registry, with its port if it is not the usual one
+ */
+export function orasConnectionWords(error: HttpError, step: OrasStep, host: string): string {
+  const unanswered = unansweredExchange(error);
+  if (unanswered === undefined || !isOfRegistry(host, unanswered.url)) return error.message;
+  return inCopy(step, goRequestFault({ ...unanswered, method: "GET", url: new URL(step.path, unanswered.url).href }));
+}
+
+function inCopy({ copy }: OrasStep, why: string): string {
+  return copy === undefined ? why : `failed to perform "${copy.operation}" on source: ${why}`;
+}
+
+function answered(refusal: RegistryRefusal): string {
+  const { errors, status } = refusal;
+  const told = errors.map(({ code, message, detail }) => {
+    const name = `${code.toLowerCase().replaceAll("_", " ")}: ${message}`;
+    return detail === undefined ? name : `${name}: ${detail}`;
+  });
+  return `${named(refusal)}: response status code ${status}: ${told.length === 0 ? statusText(status) : told.join("; ")}`;
+}
+
+/** oras-go asks for pages without a size. */
+function named({ method, url }: Pick<RegistryRefusal, "method" | "url">): string {
+  return `${method} ${JSON.stringify(url.replace(/\?n=\d+$/, ""))}`;
 }

@@ -3,6 +3,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import type { IndexedChart } from "../../sources/helm/chart-entry.ts";
 import { chartFailure } from "../../sources/helm/chart-failure.ts";
 import { RepositoryFault } from "../../sources/helm/repository-fault.ts";
+import { RegistryFault } from "../../sources/oci/registry-fault.ts";
 import { removeConditions, setConditions } from "../conditions.ts";
 import { secretData } from "../source/secrets.ts";
 import type { SourceContext } from "../source/source-context.ts";
@@ -37,7 +38,11 @@ export async function verifyChart(
   const failed = (why: string, cause: unknown): Failure =>
     chartFailure("ChartVerificationError", `failed to verify ${url}: ${why}`, cause);
   const artifact = await repository.signed(chart, ctx.run.signal).catch((error: unknown) => {
-    throw error instanceof RepositoryFault ? failed(messageOf(error), error) : error;
+    if (!(error instanceof RepositoryFault)) throw error;
+    const isMissing = error.cause instanceof RegistryFault && error.cause.reason === "not-found";
+    // As cosign says it.
+    const missing = verify.provider === "cosign" && isMissing ? "image tag not found: " : "";
+    throw failed(`${missing}${error.message}`, error);
   });
   const { verifyOciSignature } = await import("../signature/verify-oci-signature.ts");
   const verdict = await verifyOciSignature(artifact, verify, ctx).catch((error: unknown) => {

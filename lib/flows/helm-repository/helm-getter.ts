@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { parseDuration } from "../../core/duration.ts";
-import { type Http, HttpError, type HttpErrorReason, type HttpResponse } from "../../core/ports/http.ts";
+import { goRequestFault } from "../../core/go-request-fault.ts";
+import { type Http, HttpError, type HttpResponse, tooManyRedirects } from "../../core/ports/http.ts";
 import { percentDecoded } from "../../secrets/proxy.ts";
 import type { HelmCredentials } from "./credentials.ts";
 
@@ -76,17 +77,20 @@ export async function getFile(file: HelmFile, http: Pick<Http, "send">, signal: 
 }
 
 /** As Go's client, which Flux uses, names a request without an answer. */
-function inWordsOfGo({ reason, message }: HttpError): string {
-  const [, url, why = ""] = /^GET (\S+): (.*)$/s.exec(message) ?? [];
-  if (url === undefined || reason === "refused") return message;
-  return `Get "${url}": ${goReason(reason, why)}`;
+function inWordsOfGo({ exchange, message, reason }: HttpError): string {
+  if (exchange === undefined || reason === "refused") return message;
+  if (reason === "timeout") {
+    // Go's client names the request only until the head of the answer has arrived.
+    if (exchange.hasHead) return `${late} (Client.Timeout or context cancellation while reading body)`;
+    return goRequestFault({ ...exchange, why: `${late} (Client.Timeout exceeded while awaiting headers)` });
+  }
+  if (reason === "redirect" && exchange.why === tooManyRedirects) {
+    return goRequestFault({ ...exchange, why: `stopped after ${maxRedirects} redirects` });
+  }
+  return exchange.hasHead ? message : goRequestFault(exchange);
 }
 
-function goReason(reason: HttpErrorReason, why: string): string {
-  if (reason === "timeout") return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
-  if (reason === "redirect") return why === "too many redirects" ? `stopped after ${maxRedirects} redirects` : why;
-  return why === "socket hang up" ? "EOF" : why;
-}
+const late = "context deadline exceeded";
 
 /** A query may contain a signature. */
 function withoutQuery(href: string): string {

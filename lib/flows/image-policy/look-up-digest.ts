@@ -30,7 +30,7 @@ export function digestLookup(parts: LookupParts): ImagePolicyDeps["digestOfTag"]
     try {
       return await registry.digestOfTag(address.repository, tag, run.signal);
     } catch (error) {
-      const why = `failed fetching descriptor for "${image}": ${inRegistryWords(error)}`;
+      const why = `failed fetching descriptor for "${image}": ${inRegistryWords(error, address.host)}`;
       throw failureOf("Failed", text(why), error, run.signal);
     }
   };

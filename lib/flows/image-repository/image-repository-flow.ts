@@ -109,7 +109,7 @@ function repositoryOf({ image }: ImageRepositorySpec): ImageRepositoryName {
 
 async function scan(
   spec: ImageRepositorySpec,
-  { repository }: ImageRepositoryName,
+  { host, repository }: ImageRepositoryName,
   registry: RegistryClient,
   { run }: RepositoryContext,
 ): Promise<ScannedTags> {
@@ -117,7 +117,7 @@ async function scan(
   try {
     listed = await registry.tags(repository, run.signal);
   } catch (error) {
-    throw failureOf("ReadOperationFailed", `scan failed: ${inRegistryWords(error)}`, error, run.signal);
+    throw failureOf("ReadOperationFailed", `scan failed: ${inRegistryWords(error, host)}`, error, run.signal);
   }
   try {
     return await scanTags(listed, exclusionsOf(spec), run.signal);

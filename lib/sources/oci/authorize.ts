@@ -64,6 +64,8 @@ export function authorizer(
       const value = challenge.parameters[name];
       if (value !== undefined) realm.searchParams.set(name, value);
     }
+    // As Go's clients write a query.
+    realm.searchParams.sort();
     const tokenRequest: HttpRequest = {
       method: "GET",
       url: realm.href,
@@ -74,7 +76,7 @@ export function authorizer(
       ...(tls === undefined ? {} : { tls: isSameHost(realm.href, request.url) ? tls : trustElsewhere(tls) }),
     };
     const answered = await http.send(tokenRequest, signal);
-    if (answered.status !== 200) throw new RegistryFault(tokenRequest, answered, clock.now());
+    if (answered.status !== 200) throw new RegistryFault(tokenRequest, answered, clock.now(), request);
     const parsed = TokenAnswer.safeParse(jsonOf(answered.body));
     const token = parsed.data?.token ?? parsed.data?.access_token;
     if (token === undefined)

@@ -282,8 +282,8 @@ async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSi
     if (!(error instanceof HttpError) || error.reason === "tls" || error.reason === "refused") throw error;
     const { status } = await ask(plain).catch((plainError: unknown) => {
       if (!(plainError instanceof HttpError)) throw plainError;
-      const { reason, message } = plainError;
-      throw new HttpError(reason, message, { cause: new AggregateError([error, plainError]) });
+      const { exchange, reason, message } = plainError;
+      throw new HttpError(reason, message, { exchange, cause: new AggregateError([error, plainError]) });
     });
     // The answer of a server that requires TLS with a client certificate.
     if (status === 400) throw error;

@@ -17,18 +17,71 @@ const Diagnostics = z.object({
 /** `refused`: any other answer that blames the request. */
 export type RegistryFaultReason = "denied" | "not-found" | "refused" | "throttled" | "unauthorized" | "unavailable";
 
+/** A request, as errors name it. */
+type AskedRequest = Pick<HttpRequest, "method" | "url">;
+
+/** An error in the answer of a registry. */
+interface RegistryDiagnostic {
+  /** `MANIFEST_UNKNOWN`. */
+  readonly code: string;
+  /** The text of the specification. */
+  readonly message: string;
+  /** As Go prints it. */
+  readonly detail?: string;
+}
+
+/** What a registry, or the token service that it names, answered instead of what was asked for. */
+export interface RegistryRefusal {
+  readonly method: string;
+  /** Without secrets. */
+  readonly url: string;
+  readonly status: number;
+  /** The errors with known codes, each once. */
+  readonly errors: readonly RegistryDiagnostic[];
+  /** The scheme of the first challenge in the answer, in lower case: `basic`, `bearer`. */
+  readonly challenge: string | undefined;
+  /** The request to the registry that asked for a token; undefined if the answer is the registry's own. */
+  readonly tokenFor: AskedRequest | undefined;
+}
+
 /** An error answer of a registry, in the form of Flux's registry client and without the registry's own words. */
 export class RegistryFault extends PortError<RegistryFaultReason> {
   override readonly name = "RegistryFault";
   readonly status: number;
   /** How long the registry asks us to wait (429, 503). */
   readonly retryAfterMs: number | undefined;
+  /** What happened, for those who say it in other words than Flux's registry client. */
+  readonly refusal: RegistryRefusal;
 
-  constructor({ method, url }: Pick<HttpRequest, "method" | "url">, response: HttpResponse, now: number) {
-    super(reasonOf(response.status), `${method} ${withoutSecrets(url)}: ${diagnose(method, url, response)}`);
-    this.status = response.status;
-    this.retryAfterMs = parseRetryAfter(response.headers["retry-after"], now);
+  constructor(asked: AskedRequest, response: HttpResponse, now: number, tokenFor?: AskedRequest) {
+    const { headers, status } = response;
+    const refusal = {
+      method: asked.method,
+      url: withoutSecrets(asked.url),
+      status,
+      errors: diagnosticsIn(asked.url, response),
+      challenge: /^\s*([^\s,]+)/.exec(headers["www-authenticate"] ?? "")?.[1]?.toLowerCase(),
+      tokenFor: tokenFor && { method: tokenFor.method, url: withoutSecrets(tokenFor.url) },
+    };
+    super(reasonOf(status), refusalWords(refusal));
+    this.status = status;
+    this.retryAfterMs = parseRetryAfter(headers["retry-after"], now);
+    this.refusal = refusal;
   }
+}
+
+/** A refusal as go-containerregistry says it, by which Flux reads artifacts and verifies charts. */
+function refusalWords({ method, url, status, errors }: RegistryRefusal): string {
+  const [first, ...more] = errors.map(({ code, message, detail }) =>
+    detail === undefined ? `${code}: ${message}` : `${code}: ${message}; ${detail}`,
+  );
+  if (first !== undefined) {
+    const all = more.length === 0 ? first : `multiple errors returned: ${[first, ...more].join("; ")}`;
+    return `${method} ${url}: ${all}`;
+  }
+  const unexpected = `unexpected status code ${status} ${statusText(status)}`.trimEnd();
+  const hint = method === "HEAD" ? " (HEAD responses have no body, use GET for details)" : "";
+  return `${method} ${url}: ${unexpected}${hint}`;
 }
 
 function reasonOf(status: number): RegistryFaultReason {
@@ -47,19 +100,16 @@ const reasonByStatus: Readonly<Record<number, RegistryFaultReason>> = {
  * The error codes of an answer, with the texts of the specification. The registry's own texts could be anything, even those of
  * another server, and must not go into a status. An answer without known codes is described by its status code.
  */
-function diagnose(method: string, url: string, { status, body }: HttpResponse): string {
+function diagnosticsIn(url: string, { body }: HttpResponse): readonly RegistryDiagnostic[] {
   const parsed = Diagnostics.safeParse(jsonOf(body));
-  const told = new Set(
-    (parsed.data?.errors ?? []).flatMap(({ code, detail }) => {
-      const message = standardMessages.get(code);
-      if (message === undefined) return [];
-      const harmless = harmlessDetail(detail, url);
-      return harmless === undefined ? `${code}: ${message}` : `${code}: ${message}; ${harmless}`;
-    }),
-  );
-  if (told.size > 0) return `${told.size === 1 ? "" : "multiple errors returned: "}${[...told].join("; ")}`;
-  const unexpected = `unexpected status code ${status} ${statusTexts[status] ?? ""}`.trimEnd();
-  return method === "HEAD" ? `${unexpected} (HEAD responses have no body, use GET for details)` : unexpected;
+  const told = new Map<string, RegistryDiagnostic>();
+  for (const { code, detail } of parsed.data?.errors ?? []) {
+    const message = standardMessages.get(code);
+    if (message === undefined) continue;
+    const harmless = harmlessDetail(detail, url);
+    told.set(`${code} ${harmless ?? ""}`, { code, message, ...(harmless === undefined ? {} : { detail: harmless }) });
+  }
+  return [...told.values()];
 }
 
 /** The error codes of the distribution specification and of its reference registry, with the reference registry's texts. */
@@ -133,6 +183,11 @@ function parseRetryAfter(header: string | undefined, now: number): number | unde
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), 3_600_000);
+}
+
+/** The usual text of a status; empty for an unusual one. */
+export function statusText(status: number): string {
+  return statusTexts[status] ?? "";
 }
 
 const statusTexts: Readonly<Record<number, string>> = {

@@ -62,7 +62,7 @@ export async function resolve(
       const { chooseTag } = await import("./choose-tag.ts");
       chosen = await chooseTag(tags, { semver, filter: semverFilter, isChart }, signal);
     } catch (error) {
-      const text = `failed to determine the artifact tag for '${spec.url}': ${inRegistryWords(error)}`;
+      const text = `failed to determine the artifact tag for '${spec.url}': ${inRegistryWords(error, host)}`;
       throw error instanceof RangeError
         ? new Failure("ReadOperationFailed", text, { cause: error })
         : failureOf("ReadOperationFailed", text, error, signal);
@@ -72,7 +72,7 @@ export async function resolve(
     const found = await registry.digestOfTag(repository, chosen, signal);
     return { revision: `${chosen}@${found}`, reference: `${host}/${repository}:${chosen}`, digest: found };
   } catch (error) {
-    const text = `failed to determine artifact digest: ${inRegistryWords(error)}`;
+    const text = `failed to determine artifact digest: ${inRegistryWords(error, host)}`;
     throw failureOf("OCIArtifactPullFailed", text, error, signal);
   }
 }

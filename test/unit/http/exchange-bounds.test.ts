@@ -55,3 +55,15 @@ test("an answer that is destroyed after its last byte and before its end was rea
   await expect(body).rejects.toThrow("the answer broke off: aborted");
   bounds.release();
 });
+
+test("a timeout says whether the head of the answer had arrived", async () => {
+  const bounds = boundsOf({ ...request, timeoutMs: 1 }, new AbortController().signal);
+  await once(bounds.signal, "abort");
+  expect(() => bounds.throwIfEnded(undefined)).toThrow(
+    expect.objectContaining({ reason: "timeout", exchange: expect.objectContaining({ hasHead: false }) }),
+  );
+  const incoming = new IncomingMessage(new Socket());
+  const body = wholeBody({ incoming, url: new URL(request.url) }, request, bounds);
+  incoming.destroy();
+  await expect(body).rejects.toMatchObject({ reason: "timeout", exchange: { hasHead: true } });
+});

@@ -37,13 +37,13 @@ describe("logging in to a registry", () => {
     await connected.digestOfTag("app", "v2", forever);
     const tokens = registry.asked.filter(({ what }) => what.startsWith("GET /token"));
     expect(tokens).toEqual([
-      { what: "GET /token?service=reg&scope=repository%3Aapp%3Apull", authorization: undefined },
+      { what: "GET /token?scope=repository%3Aapp%3Apull&service=reg", authorization: undefined },
     ]);
   });
 
   const basic = `Basic ${Buffer.from("robot:hunter2").toString("base64")}`;
   test.each([
-    { challenge: 'Bearer realm="REALM",service="reg",scope="s"', query: "?service=reg&scope=s" },
+    { challenge: 'Bearer realm="REALM",service="reg",scope="s"', query: "?scope=s&service=reg" },
     { challenge: 'bearer realm="REALM"', query: "" },
     {
       challenge: 'BEARER Realm="REALM", Scope="repository:app:pull,push"',
@@ -51,7 +51,7 @@ describe("logging in to a registry", () => {
     },
     { challenge: 'Basic realm="x", Bearer realm="REALM",service=reg', query: "?service=reg" },
     { challenge: 'Bearer realm="REALM",service="a \\"b\\"", Basic realm="x"', query: "?service=a+%22b%22" },
-    { challenge: 'Bearer realm="REALM?own=1&x=%26",service="r&d"', query: "?own=1&x=%26&service=r%26d" },
+    { challenge: 'Bearer realm="REALM?own=1&x=%26",service="r&d"', query: "?own=1&service=r%26d&x=%26" },
   ])("with the challenge $challenge requests the token from its realm, with and without credentials", async (each) => {
     for (const answer of ['{"token":"t1"}', '{"access_token":"t1"}', '{"token":"t1","access_token":"t2"}']) {
       registry.answers["GET /token"] = (_request, response) => response.end(answer);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { mediaTypes } from "../../../../lib/sources/oci/media-types.ts";
 import { appChart, type Files } from "../../sources/helm/charts.ts";
 import { helmChartWorld, secret } from "./helm-chart-world.ts";
 
@@ -100,15 +101,49 @@ describe("a chart from an OCI registry", () => {
     expect(world().conditions()).toContain(`FetchFailed=True Unknown: unknown build error: ${why}`);
   });
 
-  test("without credentials the same answer gives the plain error of the pull", async () => {
-    await registry({ url: `oci://${new URL(world().address).host}/charts` });
-    for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
+  const required = '{"errors":[{"code":"UNAUTHORIZED"}]}';
+  const denied = "response status code 403: denied: requested access to the resource is denied";
+  test.each([
+    ["a basic challenge", () => "Basic realm=x", 404, "GET MANIFEST: basic credential not found"],
+    [
+      "a bearer challenge, whose token is not enough",
+      (address: string) => `Bearer realm="${address}/token"`,
+      Buffer.from('{"token":"t"}'),
+      "GET MANIFEST: response status code 401: unauthorized: authentication required",
+    ],
+    [
+      "a bearer challenge, whose token is denied",
+      (address: string) => `Bearer realm="${address}/token",service=s`,
+      { status: 403, challenge: "", body: '{"errors":[{"code":"DENIED"}]}' },
+      `GET MANIFEST: GET TOKEN: ${denied}`,
+    ],
+  ])("without credentials says what oras-go says of %s", async (_, challengeFrom, token, why) => {
+    const { address, files } = world();
+    const { host } = new URL(address);
+    await registry({ url: `oci://${host}/charts` });
+    const refusal = { status: 401, challenge: challengeFrom(address), body: required };
+    for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) files.set(path, refusal);
+    files.set("/token", token);
     world().chart({ sourceRef, version: "1.0.0" });
     await world().runChart();
-    const { host } = new URL(world().address);
+    const said = why
+      .replace("MANIFEST", `"${address}/v2/charts/app/manifests/1.0.0"`)
+      .replace("TOKEN", `"${address}/token?service=s"`);
     expect(world().told()).toEqual([
-      `Warning ChartPullError: chart pull error: failed to download chart for remote reference: failed to get 'oci://${host}/charts/app:1.0.0': failed to perform "FetchReference" on source: GET "http://${host}/v2/charts/app/manifests/1.0.0": basic credential not found`,
+      `Warning ChartPullError: chart pull error: failed to download chart for remote reference: failed to get 'oci://${host}/charts/app:1.0.0': failed to perform "FetchReference" on source: ${said}`,
     ]);
+  });
+
+  test("a layer that is missing is not said to be the chart, also in a repository named manifests", async () => {
+    const { address, files } = world();
+    const { host } = new URL(address);
+    await registry({ url: `oci://${host}/org/manifests` });
+    const digest = `sha256:${"0".repeat(64)}`;
+    const layers = [{ mediaType: mediaTypes.helmChart, digest, size: 1 }];
+    files.set("/v2/org/manifests/app/manifests/1.0.0", Buffer.from(JSON.stringify({ layers })));
+    world().chart({ sourceRef, version: "1.0.0" });
+    await world().runChart();
+    expect(world().told()[0]).toMatch(new RegExp(`: failed to perform "Fetch" on source: ${digest}: not found$`));
   });
 
   test("an artifact that is not a chart is refused", async () => {

@@ -32,6 +32,13 @@ export function helmChartWorld(): () => HelmChartWorld {
   return () => world;
 }
 
+/** An answer that asks for a login. */
+interface Refusal {
+  readonly status: number;
+  readonly challenge: string;
+  readonly body: string;
+}
+
 /** Requests for a file of the server, with what they say of a login. */
 interface Asked {
   readonly url: string;
@@ -41,12 +48,14 @@ interface Asked {
 async function open() {
   const world = await sourceWorld(undefined, "HelmChart");
   const asked: Asked[] = [];
-  const files = new Map<string, Uint8Array | number>();
+  const files = new Map<string, Uint8Array | number | Refusal>();
   const server = createServer((request, response) => {
     const { url = "", headers } = request;
     asked.push({ url, authorization: headers.authorization });
-    const found = files.get(url) ?? 404;
-    response.writeHead(typeof found === "number" ? found : 200).end(typeof found === "number" ? "" : found);
+    const found = files.get(url.replace(/\?.*$/, "")) ?? 404;
+    if (typeof found === "number") response.writeHead(found).end();
+    else if (found instanceof Uint8Array) response.writeHead(200).end(found);
+    else response.writeHead(found.status, { "www-authenticate": found.challenge }).end(found.body);
   });
   const address = `http://127.0.0.1:${await portOnLoopback(server)}`;
   const known: LiveObject[] = [];

@@ -71,6 +71,29 @@ describe("the signature of a chart", () => {
     expect(world().status()).toMatchObject({ artifact });
   });
 
+  test("of a version that does not exist is reported in the words of cosign and its client", async () => {
+    await registry();
+    await publish("1.0.0", alice);
+    trust(alice);
+    world().chart({ sourceRef, version: "9.9.9", verify });
+    await world().runChart();
+    const { host } = world().state;
+    expect(world().told()[0]).toContain(
+      `failed to verify oci://${host}/charts/app:9.9.9: image tag not found: GET http://${host}/v2/charts/app/manifests/9.9.9: MANIFEST_UNKNOWN: manifest unknown`,
+    );
+  });
+
+  test("of a registry that does not answer is reported in the words of cosign's client", async () => {
+    await world().bare("HelmRepository", "charts", { url: "oci://127.0.0.1:1/charts", type: "oci", insecure: true });
+    trust(alice);
+    world().chart({ sourceRef, version: "1.0.0", verify });
+    await world().runChart();
+    const refused = "dial tcp 127.0.0.1:1: connect: connection refused";
+    expect(world().told()[0]).toContain(
+      `failed to verify oci://127.0.0.1:1/charts/app:1.0.0: Get "https://127.0.0.1:1/v2/": ${refused}; Get "http://127.0.0.1:1/v2/": ${refused}`,
+    );
+  });
+
   test("a Secret without keys fails before any signature is read", async () => {
     await registry();
     await publish("1.0.0", alice);

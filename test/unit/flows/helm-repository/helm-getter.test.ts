@@ -42,21 +42,23 @@ describe("a file of a Helm repository", () => {
     expect((await asked("https://charts.test/x", { timeout: "5s" }))?.timeoutMs).toBe(5_000);
   });
 
-  test.each<[HttpErrorReason, string, string]>([
-    [
-      "unreachable",
-      "dial tcp 127.0.0.1:1: connect: connection refused",
-      "dial tcp 127.0.0.1:1: connect: connection refused",
-    ],
-    ["unreachable", "socket hang up", "EOF"],
-    ["redirect", "too many redirects", "stopped after 10 redirects"],
-    [
-      "timeout",
-      "no answer within 5000 ms",
-      "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
-    ],
-  ])("without an answer fails in the words of Go's client (%s: %s)", async (reason, why, words) => {
-    const error = new HttpError(reason, `GET https://charts.test/x: ${why}`);
+  const named = 'Get "https://charts.test/x": ';
+  const dialed = "dial tcp 127.0.0.1:1: connect: connection refused";
+  const late = "context deadline exceeded";
+  const brokeOff = "the answer broke off: aborted";
+  const elsewhere = "redirected to an address that is not followed";
+  test.each<[HttpErrorReason, string, boolean, string]>([
+    ["unreachable", dialed, false, `${named}${dialed}`],
+    ["protocol", "socket hang up", false, `${named}EOF`],
+    ["redirect", "too many redirects", true, `${named}stopped after 10 redirects`],
+    ["redirect", elsewhere, true, `GET https://charts.test/x: ${elsewhere}`],
+    ["protocol", brokeOff, true, `GET https://charts.test/x: ${brokeOff}`],
+    ["timeout", "no answer", false, `${named}${late} (Client.Timeout exceeded while awaiting headers)`],
+    ["timeout", "no answer", true, `${late} (Client.Timeout or context cancellation while reading body)`],
+  ])("without an answer fails in the words of Go's client (%s: %s, head: %s)", async (reason, why, hasHead, words) => {
+    const url = "https://charts.test/x";
+    const exchange = { method: "GET", url, why, hasHead };
+    const error = new HttpError(reason, `GET ${url}: ${why}`, { exchange });
     const http = { send: () => Promise.reject(error) };
     const file = {
       url: "https://charts.test/x",
@@ -64,9 +66,7 @@ describe("a file of a Helm repository", () => {
       credentials: {},
       maxBytes: 1,
     };
-    await expect(getFile(file, http, untilDeadline())).rejects.toThrow(
-      new HelmFetchError(`Get "https://charts.test/x": ${words}`),
-    );
+    await expect(getFile(file, http, untilDeadline())).rejects.toThrow(new HelmFetchError(words));
   });
 
   test("to which the network policy refuses a connection is named without Go's words", async () => {

@@ -93,7 +93,9 @@ test("a missing login fails the lookup of a digest with Flux's text", async () =
 
 test("a registry that does not answer fails the lookup of a digest, which is retried", async () => {
   const { found } = await look(({ method, url }) => {
-    throw new HttpError("unreachable", `${method} ${url}: dial tcp 10.0.0.1:443: connect: connection refused`);
+    const why = "dial tcp 10.0.0.1:443: connect: connection refused";
+    const exchange = { method, url, why, hasHead: false };
+    throw new HttpError("unreachable", `${method} ${url}: ${why}`, { exchange });
   });
   expect(found).toMatchObject({
     reason: "Failed",
