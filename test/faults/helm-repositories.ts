@@ -28,14 +28,14 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
       },
       {
         what: "a mapping without an end is reported as a list without one",
-        find: '=== missedComma ? "}" : "]"',
-        replace: '=== missedComma ? "]" : "]"',
+        find: "if (closed === missedComma) return `${line} ',' or '}'`;",
+        replace: "if (closed === missedComma) return `${line} ',' or ']'`;",
         tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
       },
       {
         what: "a quoted text without an end in a list is reported as a list without one",
-        find: " || faultOf(written) !== withoutEnd",
-        replace: "",
+        find: "closed === undefined || closed === withoutEnd ?",
+        replace: "line !== undefined ?",
         tests: ["test/unit/manifests/go-yaml-fault.test.ts"],
       },
       {

@@ -44,13 +44,15 @@ export function goYamlFault(
 function flowWithoutEnd(text: string): string | undefined {
   const written = text.trimEnd();
   const lastLine = written.slice(written.lastIndexOf("\n") + 1);
-  if (/[#!]/.test(lastLine) || faultOf(written) !== withoutEnd) return undefined;
+  if (/[#!]/.test(lastLine)) return undefined;
   const line = `line ${text.replace(/\n$/, "").split("\n").length}: did not find expected`;
-  if (/[[{,:]$/.test(lastLine)) return `${line} node content`;
+  if (/[[{,:]$/.test(lastLine)) return faultOf(written) === withoutEnd ? `${line} node content` : undefined;
   const isWord = /\w$/.test(lastLine) && !/[&*?]/.test(lastLine);
   if (!isWord && !/["'\]}]$/.test(lastLine)) return undefined;
-  // Behind a value, another bracket than the one that is missing is a fault.
-  return `${line} ',' or '${faultOf(`${written}]`) === missedComma ? "}" : "]"}'`;
+  // Behind a value, another bracket than the one that is missing is a fault of its own.
+  const closed = faultOf(`${written}]`);
+  if (closed === missedComma) return `${line} ',' or '}'`;
+  return closed === undefined || closed === withoutEnd ? `${line} ',' or ']'` : undefined;
 }
 
 const missedComma = "missed comma between flow collection entries";

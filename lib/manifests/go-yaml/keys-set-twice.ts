@@ -1,12 +1,4 @@
-import {
-  constructFromEvents,
-  EVENT_ID,
-  type Event,
-  parseEvents,
-  SCALAR_STYLE,
-  type ScalarEvent,
-  YAMLException,
-} from "js-yaml";
+import { constructFromEvents, EVENT_ID, type Event, SCALAR_STYLE, type ScalarEvent, YAMLException } from "js-yaml";
 import { goSchema } from "./go-schema.ts";
 
 /** go-yaml lists all of them; a text with more is not worth reading. */
