@@ -41,6 +41,14 @@ describe.skipIf(missing)(
       repeatedTimeoutMs(scenarios.length),
     );
 
+    test("no two steps of a scenario have the same name, and a story has at most six", () => {
+      const wrong = scenarios.filter(({ isStory, steps }) => {
+        const names = new Set(steps.map(({ what }) => what));
+        return names.size < steps.length || (isStory === true && steps.length > 6);
+      });
+      expect(wrong.map(({ name }) => name)).toEqual([]);
+    });
+
     test("each known difference is of a step, and names a part of docs/differences-from-flux.md or is open", async () => {
       const page = await readFile(join(import.meta.dirname, "../../../docs/differences-from-flux.md"), "utf8");
       const known = Object.entries(knownDifferences).flatMap(([name, steps]) =>

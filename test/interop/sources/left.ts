@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { withoutMends } from "../../doubles/without-mends.ts";
-import { type Side, sourcesOf } from "./side.ts";
+import { requestedAt, type Scope, type Side, sourcesOf } from "./side.ts";
 
 /** What a step leaves: the status of every source, and the events. */
 export interface Left {
@@ -11,7 +11,6 @@ export interface Left {
   readonly events: readonly string[];
 }
 
-const requestedAt = "reconcile.fluxcd.io/requestedAt";
 const Condition = z.looseObject({
   type: z.string(),
   status: z.string(),
@@ -42,10 +41,13 @@ const replaced: readonly (readonly [pattern: RegExp, by: string])[] = [
 const textOf = (text: string): string =>
   replaced.reduce((left, [pattern, by]) => left.replaceAll(pattern, by), withoutMends(text));
 
-export async function look(side: Side, namespace: string, signal: AbortSignal): Promise<Left> {
-  const live = await sourcesOf(side, namespace, signal);
+export async function look(side: Side, scope: Scope, signal: AbortSignal): Promise<Left> {
+  const live = await sourcesOf(side, scope, signal);
   const sources = Object.fromEntries(live.map((one) => [`${one.kind}/${one.metadata.name}`, linesOf(one)]));
-  const listed = await side.cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal);
+  const listed = await side.cluster.list(
+    { group: "", version: "v1", kind: "Event", namespace: scope.namespace },
+    signal,
+  );
   return { sources, events: [...new Set(listed.flatMap((one) => eventText(one)))].toSorted() };
 }
 

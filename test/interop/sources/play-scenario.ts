@@ -1,8 +1,17 @@
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { until } from "../flux-recorder/start-flux.ts";
 import { isOver, type Left, look } from "./left.ts";
-import type { Scenario, Step } from "./scenario.ts";
-import { applyTo, createNamespace, isDependent, removeFrom, request, type Side, sourcesOf } from "./side.ts";
+import type { Scenario, Step, Written } from "./scenario.ts";
+import {
+  applyTo,
+  createNamespace,
+  isDependent,
+  removeFrom,
+  request,
+  type Scope,
+  type Side,
+  sourcesOf,
+} from "./side.ts";
 import type { SourceHosts } from "./source-hosts.ts";
 
 /** Both sides, and the hosts that they read from. */
@@ -68,21 +77,28 @@ async function play({ namespace, place, steps, from, isPrepared }: Course, scene
   const { hosts, flux, sluice } = scene;
   const sides = [flux, sluice];
   for (const side of sides) await createNamespace(side, namespace, signal);
+  const kinds = new Set<string>();
   const differences: Difference[] = [];
   let told: ReadonlySet<string> = new Set();
   for (const [number, step] of steps.entries()) {
     if (number > 0 || !isPrepared) await step.change?.(hosts, place);
+    const written = step.apply?.(hosts, place) ?? [];
+    for (const { kind } of written) kinds.add(kind);
+    const scope = { namespace, kinds };
+    for (const named of step.remove ?? []) {
+      for (const side of sides) await removeFrom(side, named, namespace, signal);
+    }
+    let refused: readonly (readonly string[])[] | undefined;
     const again = number < from ? 1 : rounds;
-    for (let round = 0; round < again; round++) {
-      const stamp = `${number}.${round}`;
-      const refused = await Promise.all(
-        sides.map((side) => run(side, round === 0 ? step : {}, { hosts, namespace, place, stamp }, signal)),
-      );
-      const [byFlux, bySluice] = await lookUntilEqual(scene, namespace, told, signal);
-      const lines = [linesOf(byFlux, refused[0], told), linesOf(bySluice, refused[1], told)] as const;
-      const difference = { step: step.what, flux: without(lines[0], lines[1]), sluice: without(lines[1], lines[0]) };
+    for (let round = 1; round <= again; round++) {
+      const todo = { written: refused === undefined ? written : [], stamp: `${number}.${round}`, scope };
+      const answers = await Promise.all(sides.map((side) => run(side, todo, signal)));
+      refused ??= answers;
+      const [byFlux, bySluice] = await lookUntilEqual(scene, scope, told, signal);
+      const [one, other] = [linesOf(byFlux, told, refused[0]), linesOf(bySluice, told, refused[1])];
+      const difference = { step: step.what, flux: without(one, other), sluice: without(other, one) };
       const isEqual = difference.flux.length + difference.sluice.length === 0;
-      if (!isEqual && round < again - 1) continue;
+      if (!isEqual && round < again) continue;
       if (!isEqual && number >= from) differences.push(difference);
       told = new Set([...told, ...byFlux.events, ...bySluice.events]);
       break;
@@ -92,53 +108,44 @@ async function play({ namespace, place, steps, from, isPrepared }: Course, scene
 }
 
 interface Run {
-  readonly hosts: SourceHosts;
-  readonly namespace: string;
-  readonly place: string;
+  readonly written: readonly Written[];
   readonly stamp: string;
+  readonly scope: Scope;
 }
 
-/** Does what the step says, and requests a run of every source: of those that read others once the others are over. */
-async function run(
-  side: Side,
-  { apply, remove = [] }: Partial<Step>,
-  { hosts, namespace, place, stamp }: Run,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const written = apply?.(hosts, place) ?? [];
+/**
+ * Applies the objects, and requests a run of every source: of those that read others once the others are over.
+ *
+ * @returns how the API server refuses objects
+ */
+async function run(side: Side, { written, stamp, scope }: Run, signal: AbortSignal): Promise<readonly string[]> {
   const refused: string[] = [];
-  for (const named of remove) await removeFrom(side, named, namespace, signal);
   for (const depends of [false, true]) {
     const these = written.filter((one) => isDependent(one) === depends);
-    refused.push(...(await applyTo(side, these, namespace, signal)));
-    const live = (await sourcesOf(side, namespace, signal)).filter((one) => isDependent(one) === depends);
+    refused.push(...(await applyTo(side, these, { namespace: scope.namespace, stamp }, signal)));
+    const live = (await sourcesOf(side, scope, signal)).filter((one) => isDependent(one) === depends);
     await request(side, live, stamp, signal);
     const areOver = async (): Promise<boolean> => {
-      const now = await sourcesOf(side, namespace, signal);
+      const now = await sourcesOf(side, scope, signal);
       return now.every((one) => isDependent(one) !== depends || isOver(one));
     };
-    await until(areOver, () => `${side.name} has not handled request ${stamp} in ${namespace}`, signal);
+    await until(areOver, () => `${side.name} has not handled request ${stamp} in ${scope.namespace}`, signal);
   }
   return refused;
 }
 
 /** Events are written beside the status, so they may come after it. */
-async function lookUntilEqual(
-  { flux, sluice }: Scene,
-  namespace: string,
-  told: ReadonlySet<string>,
-  signal: AbortSignal,
-) {
+async function lookUntilEqual({ flux, sluice }: Scene, scope: Scope, told: ReadonlySet<string>, signal: AbortSignal) {
   for (let count = 1; ; count++) {
-    const both = await Promise.all([look(flux, namespace, signal), look(sluice, namespace, signal)]);
-    const [one, other] = both.map((left) => JSON.stringify(linesOf(left, [], told)));
+    const both = await Promise.all([look(flux, scope, signal), look(sluice, scope, signal)]);
+    const [one, other] = both.map((left) => JSON.stringify(linesOf(left, told)));
     if (one === other || count === looks) return both;
     await systemClock.sleep(pollMs, signal);
   }
 }
 
 /** @param told events of former steps, of either side: one of them may come late on the other */
-function linesOf({ sources, events }: Left, refused: readonly string[] = [], told: ReadonlySet<string>) {
+function linesOf({ sources, events }: Left, told: ReadonlySet<string>, refused: readonly string[] = []) {
   const statuses = Object.entries(sources).flatMap(([named, lines]) => lines.map((line) => `${named} ${line}`));
   const fresh = events.filter((event) => !told.has(event));
   return [...refused.map((text) => `refused ${text}`), ...statuses.toSorted(), ...fresh.map((text) => `event ${text}`)];

@@ -38,6 +38,17 @@ export const chartSources: readonly Scenario[] = [
       { what: "without a source", apply: () => [helmChart("app", "app", charts)] },
       { what: "with a failing source", apply: (hosts, place) => [repository(hosts, place)] },
       { what: "with a source", change: (hosts, place) => publish(hosts, place, [app]) },
+    ],
+  },
+  {
+    name: "a chart that is suspended, and loses its source",
+    isStory: true,
+    steps: [
+      {
+        what: "with a source",
+        change: (hosts, place) => publish(hosts, place, [app]),
+        apply: (hosts, place) => [repository(hosts, place), helmChart("app", "app", charts)],
+      },
       { what: "suspended", apply: () => [helmChart("app", "app", charts, { suspend: true })] },
       { what: "resumed", apply: () => [helmChart("app", "app", charts)] },
       { what: "the repository is deleted", remove: [charts] },
