@@ -2,4 +2,62 @@
 export type Why = { readonly part: string } | { readonly open: string };
 
 /** The steps that the two sides are known to end in different ways, by the name of their scenario. */
-export const knownDifferences: Readonly<Record<string, Readonly<Record<string, Why>>>> = {};
+export const knownDifferences: Readonly<Record<string, Readonly<Record<string, Why>>>> = {
+  "an index that is wrong": {
+    "that has a generated time that is none": { open: "the reason is the same, IndexationFailed, with another text" },
+  },
+  "the URL of a repository": {
+    "with a query": { part: "Indexes of Helm repositories" },
+    "without a host": { open: "the reason is Failed in Flux, URLInvalid in Sluice" },
+  },
+  "what an index lists": {
+    "an archive that is missing": { open: "only Sluice writes the event NewArtifact" },
+    "an archive that is none": { part: "Charts: 93 to 106" },
+    "a URL of a scheme that is not supported": { open: "the reason is the same, ChartPullError, with another text" },
+    "a URL that is none": { open: "the reason is the same, ChartPullError, with another text" },
+    "a wrong digest": { part: "Charts: 93 to 106" },
+  },
+  "an archive that changes under its version": {
+    "it changes": { part: "Charts: 93 to 106" },
+  },
+  "the source of a chart": {
+    "of another kind": { part: "Charts: 93 to 106" },
+  },
+  "the login of a repository's charts": {
+    "the Secret is back": { open: "only Sluice writes the event NewArtifact" },
+  },
+  "charts of an oci repository": {
+    "verify keyless": { part: "Signatures of artifacts: 79 to 84" },
+    "verify with a key that is none": { part: "Charts: 93 to 106" },
+    "verify with a key of nobody": { part: "Charts: 93 to 106" },
+  },
+  "the registry of a chart": {
+    "without insecure": { part: "Charts: 93 to 106" },
+    "provider aws of another host": { open: "the reason is the same, Unknown, with another text" },
+  },
+  "charts of a git repository": {
+    "values.yaml that is no YAML": { open: "the reason is the same, ChartPackageError, with another text" },
+    "all values files missing and ignored": { part: "Charts: 93 to 106" },
+    "a dependency of oci at a closed port": { open: "the reason is the same, DependencyBuildError, with another text" },
+  },
+  "a chart of a git repository that changes": {
+    "a commit without another version": { open: "only Sluice writes the event NewArtifact" },
+    "a lower version": { open: "only Sluice writes the event NewArtifact" },
+    "the chart is removed": { open: "only Sluice writes the event NewArtifact" },
+  },
+  "the reference of an artifact": {
+    "a tag that is none": { part: "Errors of a registry" },
+  },
+  "the URL of an artifact": {
+    "with a slash at its end": { open: "the reason is OCIArtifactPullFailed in Flux, URLInvalid in Sluice" },
+    "with a login": { open: "the reason is the same, URLInvalid, with another text" },
+    "of TLS with an unknown authority": { part: "Smaller differences" },
+    "TLS with another authority": { part: "Smaller differences" },
+  },
+  "the login of a registry": {
+    "provider aws of another host": { open: "the reason is OCIArtifactPullFailed in Flux, UnsupportedField in Sluice" },
+    "provider aws of another host, by a range": {
+      open: "the reason is ReadOperationFailed in Flux, UnsupportedField in Sluice",
+    },
+  },
+};

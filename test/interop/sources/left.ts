@@ -23,7 +23,6 @@ const Status = z.looseObject({
   lastHandledReconcileAt: z.string().exactOptional(),
 });
 const Event = z.looseObject({
-  metadata: z.looseObject({ annotations: z.record(z.string(), z.string()).exactOptional() }),
   involvedObject: z.looseObject({ kind: z.string().exactOptional(), name: z.string().exactOptional() }),
   type: z.string(),
   reason: z.string(),
@@ -51,15 +50,17 @@ export async function look(side: Side, scope: Scope, signal: AbortSignal): Promi
   return { sources, events: [...new Set(listed.flatMap((one) => eventText(one)))].toSorted() };
 }
 
-/** Without those that Sluice does not write (docs/differences-from-flux.md, "Smaller differences"), and that say that nothing has changed. */
+/**
+ * Without those that Sluice does not write (docs/differences-from-flux.md, "Smaller differences"), and that say that nothing has changed.
+ * Without the revision: client-go merges events with the same message, and keeps the revision of the first.
+ */
 function eventText(live: LiveObject): readonly string[] {
-  const { involvedObject, type, reason, message, metadata } = Event.parse(live);
+  const { involvedObject, type, reason, message } = Event.parse(live);
   if (reason === "ArtifactUpToDate" || reason === "GarbageCollectionSucceeded") return [];
   if (type === "Normal" && reason === "AuthenticationFailed") return [];
   const { kind = "", name = "" } = involvedObject;
-  const revision = metadata.annotations?.["source.toolkit.fluxcd.io/revision"];
   const text = textOf(message.replace(/^\(combined from similar events\): /, ""));
-  return [`${kind}/${name} ${type} ${reason}: ${text}${revision === undefined ? "" : ` [${textOf(revision)}]`}`];
+  return [`${kind}/${name} ${type} ${reason}: ${text}`];
 }
 
 const statusOf = (live: LiveObject) => Status.parse(isJsonObject(live["status"]) ? live["status"] : {});
@@ -82,7 +83,8 @@ function comparable(value: unknown, isPacked: boolean): unknown {
   if (typeof value === "string") return textOf(value);
   if (Array.isArray(value)) return value.map((one) => comparable(one, isPacked));
   if (!isJsonObject(value)) return value;
-  const isRepacked = isPacked || String(value["path"]).endsWith(".tar.gz");
+  const { path } = value;
+  const isRepacked = isPacked || (typeof path === "string" && path.endsWith(".tar.gz"));
   const varying = new Set(["lastUpdateTime", "url", ...(isRepacked ? ["digest", "size"] : [])]);
   const kept = Object.entries(value).filter(([key]) => !varying.has(key));
   return Object.fromEntries(

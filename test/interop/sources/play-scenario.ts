@@ -40,7 +40,7 @@ interface Course {
 }
 
 /** As many as source-controller reconciles of a kind at once (`startScene`). */
-export const coursesAtOnce = 4;
+export const coursesAtOnce = 8;
 /** A difference counts once a run that was requested afterwards has not removed it: caches may be old, events late. */
 const rounds = 3;
 const looks = 4;

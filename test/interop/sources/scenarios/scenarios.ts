@@ -22,8 +22,29 @@ import { ociReferences } from "./oci-references.ts";
 import { ociSignatures } from "./oci-signatures.ts";
 import { ociUrls } from "./oci-urls.ts";
 
-/** All of them; no two have the same name. */
-export const scenarios: readonly Scenario[] = [
+/** Written, but not compared yet: no run has shown which of their steps differ. */
+const notYet = new Set<string>([
+  "the reference of a git repository",
+  "a commit",
+  "an empty git repository",
+  "a branch that moves",
+  "what a git repository takes",
+  "commits of a git repository",
+  "the login of a git repository",
+  "the URL of a git repository",
+  "signatures of a git repository",
+  "includes of a git repository",
+  "the layers of an artifact",
+  "the signature of an artifact by cosign",
+  "the signature of an artifact by Notation",
+  "an artifact that is verified later",
+  "what a bucket takes",
+  "a bucket that comes and goes",
+  "the login of a bucket",
+  "the endpoint of a bucket",
+]);
+
+const all: readonly Scenario[] = [
   ...helmIndexes,
   ...helmRepositories,
   ...helmCharts,
@@ -47,3 +68,6 @@ export const scenarios: readonly Scenario[] = [
   ...buckets,
   ...bucketLogins,
 ];
+
+/** Those that are compared; no two have the same name. */
+export const scenarios: readonly Scenario[] = all.filter(({ name }) => !notYet.has(name));
