@@ -11,20 +11,13 @@ export const knownDifferences: Readonly<Record<string, Readonly<Record<string, W
     "without a host": { open: "the reason is Failed in Flux, URLInvalid in Sluice" },
   },
   "what an index lists": {
-    "an archive that is missing": { open: "only Sluice writes the event NewArtifact" },
     "an archive that is none": { part: "Charts: 93 to 106" },
     "a URL of a scheme that is not supported": { open: "the reason is the same, ChartPullError, with another text" },
     "a URL that is none": { open: "the reason is the same, ChartPullError, with another text" },
     "a wrong digest": { part: "Charts: 93 to 106" },
   },
-  "an archive that changes under its version": {
-    "it changes": { part: "Charts: 93 to 106" },
-  },
   "the source of a chart": {
     "of another kind": { part: "Charts: 93 to 106" },
-  },
-  "the login of a repository's charts": {
-    "the Secret is back": { open: "only Sluice writes the event NewArtifact" },
   },
   "charts of an oci repository": {
     "verify keyless": { part: "Signatures of artifacts: 79 to 84" },
@@ -40,10 +33,10 @@ export const knownDifferences: Readonly<Record<string, Readonly<Record<string, W
     "all values files missing and ignored": { part: "Charts: 93 to 106" },
     "a dependency of oci at a closed port": { open: "the reason is the same, DependencyBuildError, with another text" },
   },
-  "a chart of a git repository that changes": {
-    "a commit without another version": { open: "only Sluice writes the event NewArtifact" },
-    "a lower version": { open: "only Sluice writes the event NewArtifact" },
-    "the chart is removed": { open: "only Sluice writes the event NewArtifact" },
+  "the reference of a git repository": {
+    "a name HEAD": { open: "Ready is False in Flux, True in Sluice (GitOperationFailed)" },
+    "a tag and a branch": { open: "only Sluice writes the event AmbiguousReference" },
+    "a name and a tag": { open: "only Sluice writes the event AmbiguousReference" },
   },
   "the reference of an artifact": {
     "a tag that is none": { part: "Errors of a registry" },
@@ -59,5 +52,18 @@ export const knownDifferences: Readonly<Record<string, Readonly<Record<string, W
     "provider aws of another host, by a range": {
       open: "the reason is ReadOperationFailed in Flux, UnsupportedField in Sluice",
     },
+  },
+  "the layers of an artifact": {
+    "cut off": { open: "the reason is the same, OCIArtifactLayerOperationFailed, with another text" },
+  },
+  "the signature of an artifact by cosign": {
+    "a key that is none": { open: "the reason is the same, VerificationError, with another text" },
+    "a key that is none beside the right one": { open: "Ready is True in Flux, False in Sluice (VerificationError)" },
+    "a trust root that is missing": { part: "Signatures of artifacts: 79 to 84" },
+    "a trust root without its key": { part: "Signatures of artifacts: 79 to 84" },
+    "a trust root that is none": { open: "the reason is the same, VerificationError, with another text" },
+  },
+  "the signature of an artifact by Notation": {
+    "a policy that is none": { open: "the reason is the same, VerificationError, with another text" },
   },
 };
