@@ -66,4 +66,19 @@ export const knownDifferences: Readonly<Record<string, Readonly<Record<string, W
   "the signature of an artifact by Notation": {
     "a policy that is none": { open: "the reason is the same, VerificationError, with another text" },
   },
+  "what a bucket takes": {
+    dots: { part: "Buckets" },
+  },
+  "the login of a bucket": {
+    "empty keys": { open: "the reason is BucketOperationFailed in Flux, AuthenticationFailed in Sluice" },
+    "provider gcp with a service account that is none": {
+      open: "the reason is the same, AuthenticationFailed, with another text",
+    },
+    "provider azure with other keys": { open: "the reason is AuthenticationFailed in Flux, URLInvalid in Sluice" },
+    "provider azure with half a login": { open: "the reason is BucketOperationFailed in Flux, URLInvalid in Sluice" },
+    "provider azure with an account key that is none": {
+      open: "the reason is AuthenticationFailed in Flux, URLInvalid in Sluice",
+    },
+    "sts of ldap at a closed port": { open: "the reason is the same, BucketOperationFailed, with another text" },
+  },
 };
