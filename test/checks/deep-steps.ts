@@ -131,6 +131,15 @@ export const deepSteps: readonly DeepStep[] = [
     needsRealParts: true,
   },
   {
+    name: "sources",
+    shows:
+      "source-controller and Sluice give HelmRepositories, HelmCharts and the other sources the same statuses and events",
+    command: shell(
+      `flux="$(node ${fluxTests}/build-flux.ts --fetch --all)"; eval "$flux"; vitest run --project=real --reporter=./test/report/each-minute.ts test/interop/sources`,
+    ),
+    needsRealParts: true,
+  },
+  {
     name: "flagger",
     shows:
       "Flagger itself, built from its modules, takes over a Canary and hands it back, without a run that nobody asked for",

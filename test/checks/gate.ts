@@ -19,8 +19,8 @@ const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 const results: StepResult[] = [];
 
-// `npm run deep -- flux fleet notify` plays them, since they need Flux's own controllers.
-const withoutFlux = "--exclude=test/interop/{flux-recorder,fleet,notify}/**";
+// `npm run deep -- flux fleet notify sources` plays them, since they need Flux's own controllers.
+const withoutFlux = "--exclude=test/interop/{flux-recorder,fleet,notify,sources}/**";
 // Real parts wait more than they compute.
 const workers = `--maxWorkers=${2 * availableParallelism()}`;
 const report = (name: string): readonly string[] => [

@@ -1,102 +1,30 @@
 import { pem } from "../../../doubles/pem.ts";
 import { publish } from "../charts.ts";
-import type { Scenario } from "../play-both.ts";
-import { dockerConfig, helmRepository, login, secret } from "./written.ts";
+import type { Scenario } from "../scenario.ts";
+import { dockerConfig, helmRepository, secretSteps } from "./written.ts";
 
 const app = { name: "app", version: "1.0.0" };
-/** An index that is wrong in one way, each. */
-const indexes: Readonly<Record<string, string>> = {
-  "is empty": "",
-  "is only a comment": "# nothing\n",
-  "has no apiVersion": "entries: {}\n",
-  "has no entries": "apiVersion: v1\n",
-  "has entries null": "apiVersion: v1\nentries:\n",
-  "has entries that are a list": "apiVersion: v1\nentries: []\n",
-  "has empty entries": "apiVersion: v1\nentries: {}\n",
-  "is a list": "- a\n- b\n",
-  "is a text": "hello\n",
-  "is a web page": "<!doctype html>\n<html><body>not here</body></html>\n",
-  "is JSON":
-    '{"apiVersion":"v1","entries":{"app":[{"apiVersion":"v2","name":"app","version":"1.0.0","urls":["app-1.0.0.tgz"]}]}}',
-  "is JSON that is cut off": '{"apiVersion":"v1","entries":{"app":[',
-  "has a key twice": "apiVersion: v1\nentries: {}\nentries: {}\n",
-  "has an unknown key": "apiVersion: v1\nsomething: else\nentries: {}\n",
-  "has tabs": "apiVersion: v1\nentries:\n\tapp: []\n",
-  "has a version that is none":
-    "apiVersion: v1\nentries:\n  app:\n  - name: app\n    version: one\n    urls: [app.tgz]\n  - name: app\n    version: 1.0.0\n    urls: [app-1.0.0.tgz]\n",
-  "has an entry without a name": "apiVersion: v1\nentries:\n  app:\n  - version: 1.0.0\n    urls: [app-1.0.0.tgz]\n",
-  "has an entry without urls": "apiVersion: v1\nentries:\n  app:\n  - name: app\n    version: 1.0.0\n",
-  "has a version that is a number":
-    "apiVersion: v1\nentries:\n  app:\n  - name: app\n    version: 1.0\n    urls: [app-1.0.0.tgz]\n",
-  "has another generated time": "apiVersion: v1\ngenerated: 2026-01-01T00:00:00Z\nentries: {}\n",
-  "has a generated time that is none": "apiVersion: v1\ngenerated: yesterday\nentries: {}\n",
-  "has an alias":
-    "apiVersion: v1\nentries:\n  app: &app\n  - name: app\n    version: 1.0.0\n    urls: [app-1.0.0.tgz]\n  other: *app\n",
-  "has two documents": "apiVersion: v1\nentries: {}\n---\napiVersion: v1\nentries: {}\n",
-  "has bytes that are no text": "apiVersion: v1\nentries: {}\nx: \u0000\n",
-};
 
 export const helmRepositories: readonly Scenario[] = [
-  {
-    name: "an index that is wrong",
-    steps: Object.entries(indexes).map(([what, text], at) => ({
-      what: `that ${what}`,
-      change: ({ files }, ns) => void files.set(`/${ns}/index.yaml`, text),
-      ...(at === 0 && { apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}` })] }),
-    })),
-  },
-  {
-    name: "the answers of a server",
-    steps: [
-      ...[301, 400, 403, 410, 429, 500, 503].map((status, at) => ({
-        what: String(status),
-        change: ({ files }: { files: Map<string, unknown> }, ns: string) =>
-          void files.set(`/${ns}/index.yaml`, (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
-            response.writeHead(status).end(),
-          ),
-        ...(at === 0 && {
-          apply: ({ http }: { http: string }, ns: string) => [helmRepository("app", { url: `http://${http}/${ns}/` })],
-        }),
-      })),
-      {
-        what: "a redirect",
-        change: async (hosts, ns) => {
-          await publish(hosts, `${ns}-moved`, [app]);
-          hosts.files.set(
-            `/${ns}/index.yaml`,
-            (_, response) =>
-              void response.writeHead(302, { location: `http://${hosts.http}/${ns}-moved/index.yaml` }).end(),
-          );
-        },
-      },
-      {
-        what: "a redirect that never ends",
-        change: (hosts, ns) =>
-          void hosts.files.set(
-            `/${ns}/index.yaml`,
-            (_, response) => void response.writeHead(302, { location: `http://${hosts.http}/${ns}/index.yaml` }).end(),
-          ),
-      },
-      {
-        what: "an answer that never comes",
-        change: ({ files }, ns) => void files.set(`/${ns}/index.yaml`, () => undefined),
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}/`, timeout: "2s" })],
-      },
-    ],
-  },
   {
     name: "the URL of a repository",
     steps: [
       {
         what: "with a query",
-        change: (hosts, ns) => publish(hosts, ns, [app]),
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}?a=b` })],
+        change: (hosts, place) => publish(hosts, place, [app]),
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}?a=b` })],
       },
-      { what: "with a login", apply: ({ http }, ns) => [helmRepository("app", { url: `http://u:p@${http}/${ns}` })] },
-      { what: "with slashes", apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}///` })] },
+      {
+        what: "with a login",
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://u:p@${http}/${place}` })],
+      },
+      {
+        what: "with slashes",
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}///` })],
+      },
       {
         what: "with a fragment",
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}#here` })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}#here` })],
       },
       { what: "without a host", apply: () => [helmRepository("app", { url: "http://" })] },
       { what: "with a bad escape", apply: ({ http }) => [helmRepository("app", { url: `http://${http}/%zz` })] },
@@ -107,18 +35,18 @@ export const helmRepositories: readonly Scenario[] = [
         what: "of oci with type default",
         apply: () => [helmRepository("app", { url: "oci://127.0.0.1:1/charts", type: "default" })],
       },
-      { what: "of TLS", apply: ({ https }, ns) => [helmRepository("app", { url: `https://${https}/${ns}` })] },
+      { what: "of TLS", apply: ({ https }, place) => [helmRepository("app", { url: `https://${https}/${place}` })] },
       {
         what: "of plain HTTP as TLS",
-        apply: ({ http }, ns) => [helmRepository("app", { url: `https://${http}/${ns}` })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `https://${http}/${place}` })],
       },
       {
         what: "of TLS as plain HTTP",
-        apply: ({ https }, ns) => [helmRepository("app", { url: `http://${https}/${ns}` })],
+        apply: ({ https }, place) => [helmRepository("app", { url: `http://${https}/${place}` })],
       },
       {
         what: "that is right again",
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}` })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}` })],
       },
       { what: "of another scheme", apply: () => [helmRepository("app", { url: "ftp://127.0.0.1/charts" })] },
     ],
@@ -128,39 +56,33 @@ export const helmRepositories: readonly Scenario[] = [
     steps: [
       {
         what: "without a Secret",
-        change: (hosts, ns) => publish(hosts, `closed/${ns}`, [app]),
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/closed/${ns}` })],
+        change: (hosts, place) => publish(hosts, `closed/${place}`, [app]),
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/closed/${place}` })],
       },
-      ...[
-        { what: "with a missing Secret", of: [] },
-        { what: "with an empty Secret", of: [secret("login", {})] },
-        { what: "with only a username", of: [secret("login", { username: "golden" })] },
-        { what: "with only a password", of: [secret("login", { password: "golden-password" })] },
-        { what: "with an empty password", of: [secret("login", { username: "golden", password: "" })] },
-        { what: "with a wrong password", of: [secret("login", { username: "golden", password: "wrong" })] },
-        { what: "with a token", of: [secret("login", { bearerToken: "token" })] },
-        { what: "with a certificate without its key", of: [secret("login", { "tls.crt": "x" })] },
-        { what: "with an authority that is none", of: [secret("login", { "ca.crt": "x" })] },
-        { what: "with an old authority that is none", of: [secret("login", { caFile: "x" })] },
-        { what: "with a line feed", of: [secret("login", { username: "golden", password: "golden-password\n" })] },
-        { what: "with other keys", of: [secret("login", { user: "golden", pass: "golden-password" })] },
-        { what: "with the right one", of: [login("login")] },
-      ].map(({ what, of }) => ({
-        what,
-        apply: ({ http }: { http: string }, ns: string) => [
-          secret("unused", {}),
-          ...of,
-          helmRepository("app", {
-            url: `http://${http}/closed/${ns}`,
-            secretRef: { name: what.includes("missing") ? "none" : "login" },
-          }),
-        ],
-      })),
+      ...secretSteps(
+        {
+          "with a missing Secret": undefined,
+          "with an empty Secret": {},
+          "with only a username": { username: "golden" },
+          "with only a password": { password: "golden-password" },
+          "with an empty password": { username: "golden", password: "" },
+          "with a wrong password": { username: "golden", password: "wrong" },
+          "with a token": { bearerToken: "token" },
+          "with a certificate without its key": { "tls.crt": "x" },
+          "with an authority that is none": { "ca.crt": "x" },
+          "with an old authority that is none": { caFile: "x" },
+          "with a line feed": { username: "golden", password: "golden-password\n" },
+          "with other keys": { user: "golden", pass: "golden-password" },
+          "with the right one": { username: "golden", password: "golden-password" },
+        },
+        ({ http }, place, name) =>
+          helmRepository("app", { url: `http://${http}/closed/${place}`, secretRef: { name } }),
+      ),
       {
         what: "of type dockerconfigjson",
-        apply: ({ http }, ns) => [
+        apply: ({ http }, place) => [
           dockerConfig("docker", http),
-          helmRepository("app", { url: `http://${http}/closed/${ns}`, secretRef: { name: "docker" } }),
+          helmRepository("app", { url: `http://${http}/closed/${place}`, secretRef: { name: "docker" } }),
         ],
       },
     ],
@@ -170,33 +92,36 @@ export const helmRepositories: readonly Scenario[] = [
     steps: [
       {
         what: "of an unknown authority",
-        change: (hosts, ns) => publish(hosts, ns, [app]),
-        apply: ({ https }, ns) => [helmRepository("app", { url: `https://${https}/${ns}` })],
+        change: (hosts, place) => publish(hosts, place, [app]),
+        apply: ({ https }, place) => [helmRepository("app", { url: `https://${https}/${place}` })],
       },
-      ...(
-        [
-          ["of a missing Secret", {}],
-          ["of an empty Secret", {}],
-          ["with another authority", { "ca.crt": "amazon.crt" }],
-          ["with the old key of the authority", { caFile: "server.crt" }],
-          ["with text in place of the authority", { "ca.crt": "" }],
-          ["with a certificate without its key", { "tls.crt": "client.crt" }],
-          ["with a key without its certificate", { "tls.key": "client.key" }],
-          ["with a key of another certificate", { "tls.crt": "client.crt", "tls.key": "server.key" }],
-          ["with the authority", { "ca.crt": "server.crt" }],
-        ] as const
-      ).map(([what, files], at) => ({
-        what,
-        ...certificates(`c${at}`, what, files),
-      })),
+      ...secretSteps(
+        {
+          "of a missing Secret": undefined,
+          "of an empty Secret": {},
+          "with another authority": { "ca.crt": await pem("amazon.crt") },
+          "with the old key of the authority": { caFile: await pem("server.crt") },
+          "with text in place of the authority": { "ca.crt": "text" },
+          "with a certificate without its key": { "tls.crt": await pem("client.crt") },
+          "with a key without its certificate": { "tls.key": await pem("client.key") },
+          "with a key of another certificate": {
+            "tls.crt": await pem("client.crt"),
+            "tls.key": await pem("server.key"),
+          },
+          "with the authority": { "ca.crt": await pem("server.crt") },
+        },
+        ({ https }, place, name) =>
+          helmRepository("app", { url: `https://${https}/${place}`, certSecretRef: { name } }),
+      ),
     ],
   },
   {
-    name: "type oci and back, suspended and resumed, deleted",
+    name: "type oci and back",
+    isStory: true,
     steps: [
       {
         what: "type oci",
-        change: (hosts, ns) => publish(hosts, ns, [app]),
+        change: (hosts, place) => publish(hosts, place, [app]),
         apply: ({ registry }) => [helmRepository("app", { url: `oci://${registry}/charts`, type: "oci" })],
       },
       {
@@ -212,66 +137,69 @@ export const helmRepositories: readonly Scenario[] = [
       },
       {
         what: "type oci with an http URL",
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}`, type: "oci" })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, type: "oci" })],
       },
-      { what: "no type", apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}` })] },
+      { what: "no type", apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}` })] },
+    ],
+  },
+  {
+    name: "suspended, resumed and to another type",
+    isStory: true,
+    steps: [
+      {
+        what: "created suspended",
+        change: (hosts, place) => publish(hosts, place, [app]),
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, suspend: true })],
+      },
+      { what: "resumed", apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}` })] },
       {
         what: "suspended",
-        apply: ({ http }, ns) => [helmRepository("app", { url: `http://${http}/${ns}`, suspend: true })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, suspend: true })],
       },
       {
         what: "suspended, to another URL",
         apply: ({ http }) => [helmRepository("app", { url: `http://${http}/none`, suspend: true })],
       },
-      { what: "resumed", apply: ({ http }) => [helmRepository("app", { url: `http://${http}/none` })] },
+      { what: "resumed with it", apply: ({ http }) => [helmRepository("app", { url: `http://${http}/none` })] },
       {
         what: "to oci while failing",
         apply: ({ registry }) => [helmRepository("app", { url: `oci://${registry}/charts`, type: "oci" })],
       },
+    ],
+  },
+  {
+    name: "fields of a repository that need another type",
+    steps: [
       {
         what: "created suspended",
-        apply: ({ http }, ns) => [helmRepository("two", { url: `http://${http}/${ns}`, suspend: true })],
+        change: (hosts, place) => publish(hosts, place, [app]),
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, suspend: true })],
       },
       {
         what: "suspended to oci",
         apply: ({ registry }) => [
-          helmRepository("two", { url: `oci://${registry}/charts`, type: "oci", suspend: true }),
+          helmRepository("app", { url: `oci://${registry}/charts`, type: "oci", suspend: true }),
         ],
       },
       {
         what: "provider aws without oci",
-        apply: ({ http }, ns) => [helmRepository("three", { url: `http://${http}/${ns}`, provider: "aws" })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, provider: "aws" })],
       },
       {
         what: "insecure without oci",
-        apply: ({ http }, ns) => [helmRepository("three", { url: `http://${http}/${ns}`, insecure: true })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, insecure: true })],
       },
       {
         what: "passCredentials",
-        apply: ({ http }, ns) => [helmRepository("three", { url: `http://${http}/${ns}`, passCredentials: true })],
+        apply: ({ http }, place) => [helmRepository("app", { url: `http://${http}/${place}`, passCredentials: true })],
       },
       {
         what: "accessFrom",
-        apply: ({ http }, ns) => [
-          helmRepository("three", { url: `http://${http}/${ns}`, accessFrom: { namespaceSelectors: [] } }),
+        apply: ({ http }, place) => [
+          helmRepository("app", { url: `http://${http}/${place}`, accessFrom: { namespaceSelectors: [] } }),
         ],
       },
-      { what: "deleted", remove: ["HelmRepository/three", "HelmRepository/two"] },
+      { what: "deleted", remove: ["HelmRepository/app"] },
     ],
   },
 ];
-
-function certificates(name: string, what: string, files: Readonly<Record<string, string>>) {
-  let data: Record<string, string> = {};
-  return {
-    change: async () => {
-      const read = async ([key, file]: readonly [string, string]) =>
-        [key, file === "" ? "text" : await pem(file)] as const;
-      data = Object.fromEntries(await Promise.all(Object.entries(files).map(read)));
-    },
-    apply: ({ https }: { https: string }, ns: string) => [
-      ...(what.includes("missing") ? [] : [secret(name, data)]),
-      helmRepository("app", { url: `https://${https}/${ns}`, certSecretRef: { name } }),
-    ],
-  };
-}

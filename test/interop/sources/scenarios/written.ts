@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import type { Written } from "../play-both.ts";
-import { password, user } from "../source-hosts.ts";
+import type { Step, Written } from "../scenario.ts";
+import { password, type SourceHosts, user } from "../source-hosts.ts";
 
 const of =
   (kind: string) =>
@@ -20,6 +20,20 @@ export function helmChart(name: string, chart: string, from: string, spec: JsonO
 export const secret = (name: string, stringData: Readonly<Record<string, string>>, type = "Opaque"): Written => ({
   ...{ kind: "Secret", name, stringData, type },
 });
+
+/** The data of a Secret by the words of the step that applies it: undefined where it is missing. */
+type SecretCases = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
+
+/** Steps that each apply an object that names a Secret with the data of the case. */
+export function secretSteps(
+  cases: SecretCases,
+  object: (hosts: SourceHosts, place: string, secretName: string) => Written,
+): readonly Step[] {
+  return Object.entries(cases).map(([what, data]) => ({
+    what,
+    apply: (hosts, place) => [...(data === undefined ? [] : [secret("case", data)]), object(hosts, place, "case")],
+  }));
+}
 
 export const login = (name: string): Written => secret(name, { username: user, password });
 
