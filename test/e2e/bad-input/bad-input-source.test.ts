@@ -30,13 +30,18 @@ describe("an unusable registry is named in the source's Ready, and other sources
   const failed = "False OCIArtifactPullFailed: failed to determine artifact digest";
 
   test.each([
-    { name: "down", isSilent: false, says: "dial tcp 127.0.0.1:" },
-    { name: "silent", isSilent: true, says: "no answer within the 1000 ms that all requests have together" },
+    {
+      name: "down",
+      isSilent: false,
+      says: /: Get "https:\S+\/v2\/": dial tcp \S+: connect: connection refused; Get "http:/,
+    },
+    { name: "silent", isSilent: true, says: /no answer within the 1000 ms that all requests have together/ },
   ])("$name", async ({ name, isSilent, says }) => {
     const { host, server } = await port(isSilent);
     await world.source(name, { url: `oci://${host}/app`, timeout: "1s" });
-    const message = `${failed}: GET http://${host}/v2/: ${says}`;
-    expect(await world.answer("OCIRepository", name, message)).toContain(message);
+    const message = await world.answer("OCIRepository", name, `${failed}: `);
+    expect(message).toContain(host);
+    expect(message).toMatch(says);
     server.close();
   });
 
