@@ -158,9 +158,8 @@ function unescaped(part: string): string {
 
 /** How a message may quote a text; the mask adds base64 and the quotes of JSON. */
 function formsOf(text: string): readonly string[] {
-  const go = goQuoted(text);
   const inUrl = encodeURIComponent(text.toWellFormed());
-  const forms = [text, go, goQuoted(go), text.replaceAll("'", "''"), inUrl, goQuery(inUrl)];
+  const forms = [text, goQuoted(text), text.replaceAll("'", "''"), inUrl, goQuery(inUrl)];
   return [...new Set([...forms, text.replaceAll(/[<>&]/g, escapedHtml), ...withinBase64(text)])];
 }
 

@@ -55,7 +55,7 @@ function conflict(action: string, body: string): WireFault {
   return isWrite ? refused(400, "TransactionConflictException") : "pass";
 }
 
-/** Does the first half of a batch, and leaves the rest to another call. A batch of one is done: so each batch ends within a few calls. */
+/** Does the first half of a batch, rounded down, and leaves the rest to another call. */
 function inPart(action: "BatchWriteItem" | "BatchGetItem", body: string): WireFault {
   const asked: unknown = JSON.parse(body);
   const isWrite = action === "BatchWriteItem";
@@ -63,18 +63,19 @@ function inPart(action: "BatchWriteItem" | "BatchGetItem", body: string): WireFa
   const left: Record<string, unknown> = {};
   if (isWrite) {
     for (const [table, writes] of Object.entries(BatchWrite.parse(asked).RequestItems)) {
-      const half = Math.ceil(writes.length / 2);
-      done[table] = writes.slice(0, half);
-      if (half < writes.length) left[table] = writes.slice(half);
+      const half = Math.floor(writes.length / 2);
+      if (half > 0) done[table] = writes.slice(0, half);
+      left[table] = writes.slice(half);
     }
   } else {
     for (const [table, { Keys: keys, ...rest }] of Object.entries(BatchGet.parse(asked).RequestItems)) {
-      const half = Math.ceil(keys.length / 2);
-      done[table] = { ...rest, Keys: keys.slice(0, half) };
-      if (half < keys.length) left[table] = { ...rest, Keys: keys.slice(half) };
+      const half = Math.floor(keys.length / 2);
+      if (half > 0) done[table] = { ...rest, Keys: keys.slice(0, half) };
+      left[table] = { ...rest, Keys: keys.slice(half) };
     }
   }
   const unprocessed = isWrite ? { UnprocessedItems: left } : { UnprocessedKeys: left };
+  if (Object.keys(done).length === 0) return { status: 200, headers, body: JSON.stringify(unprocessed) };
   return {
     onward: JSON.stringify({ RequestItems: done }),
     answerOf: (_, said) => JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(said)), ...unprocessed }),

@@ -85,11 +85,6 @@ export const helmBadInputFaults: readonly FileFaults[] = [
         replace: "return [0].map(",
       },
       {
-        what: "a message shows a value of a Secret in quotes inside quotes",
-        find: "[text, go, goQuoted(go), text",
-        replace: "[text, go, text",
-      },
-      {
         what: "a message shows a value of a Secret that urlquery has written",
         find: "inUrl, goQuery(inUrl)]",
         replace: "inUrl]",
