@@ -223,12 +223,6 @@ export const helmBadInputFaults: readonly FileFaults[] = [
         named: "stays in the history",
       },
       {
-        what: "a revision that a killed upgrade has superseded is no target of a rollback",
-        find: 'if (stored?.status === "superseded") former.push',
-        replace: 'if (stored?.status === "deployed") former.push',
-        named: "stays in the history",
-      },
-      {
         what: "a killed upgrade takes the post-renderers of the next one for its own",
         find: "durationMs: 0, isOfFormer: true }",
         replace: "durationMs: 0, isOfFormer: false }",
